@@ -68,7 +68,7 @@ func checkSpans(t *testing.T, p *Pattern, m *Matcher, text []byte) {
 	}
 }
 
-// holds evaluates a need the slow way.
+// holds evaluates a need by the obvious algorithm.
 func holds(n Need, text []byte) bool {
 	switch n.Op {
 	case NeedNever:
@@ -119,7 +119,7 @@ func TestFastPathsAgree(t *testing.T) {
 	}
 }
 
-// Matching the parts that Cut makes gives the matches of the whole text.
+// Searching the parts that Cut makes gives the matches of the whole text.
 func TestCutAgrees(t *testing.T) {
 	cut := 0
 	for seed := range uint64(stress.N(3000)) {
@@ -158,7 +158,7 @@ func TestCutAgrees(t *testing.T) {
 	}
 }
 
-// Go's regexp agrees on the common syntax, without Unicode classes.
+// Go's regexp gives the same matches for the common syntax without Unicode classes.
 func TestAgainstStandardLibrary(t *testing.T) {
 	cases, matched := 0, 0
 	for seed := range uint64(stress.N(3000)) {

@@ -2,7 +2,7 @@ package match
 
 import "testing"
 
-// Look-ahead that every match needs narrows the lines that are tried; any other does not.
+// Look-ahead that every match needs narrows the lines to try; other look-ahead does not.
 func TestAhead(t *testing.T) {
 	for _, c := range []struct {
 		pattern, line string

@@ -6,26 +6,26 @@ import (
 )
 
 // ByLine reports whether, in Multiline mode, a text may be searched a few whole lines at a
-// time: no match spans lines, and none depends on where the text begins or ends.
+// time: no match spans lines or depends on where the text begins or ends.
 func (p *Pattern) ByLine() bool {
 	f := p.lineFence()
 	return f != nil && f.lineFeed
 }
 
-// OneLine reports whether no match of a pattern in Multiline mode contains a line ending
-// or a part of one. In Lines mode its expression has the same matches, unless a \r is in the
-// middle of a line, except that none is empty within a line ending.
+// OneLine reports whether no match of a pattern in Multiline mode contains a line ending or a
+// part of one. In Lines mode its expression then has the same matches, except for texts with a
+// \r in the middle of a line, and without empty matches inside a line ending.
 func (p *Pattern) OneLine() bool {
 	f := p.lineFence()
 	return f != nil && f.lineFeed && (f.bytes['\r'] || p.opts.KeepCR)
 }
 
-// Cut returns where buf may be cut so that, in Multiline mode, searching both parts gives
-// the matches of the whole: after the last line feed in buf[from:] that no match can contain,
-// or 0 if there is none. The text after buf makes no difference.
+// Cut returns an offset at which buf may be cut so that, in Multiline mode, searching both parts
+// gives the matches of the whole. That is the offset after the last line feed in buf[from:] that
+// no match can contain, or 0 if there is none. It doesn't depend on the text after buf.
 //
-// If ByLine is true, that is the last line feed. For \w+\s+Holmes it is one after a full
-// stop: no match contains that, and none begins with white space.
+// If ByLine is true, that is after the last line feed. For \w+\s+Holmes it is after the last one
+// that follows, for example, a full stop: no match contains a full stop or begins with white space.
 func (p *Pattern) Cut(buf []byte, from int) int {
 	c := p.plan.cutter()
 	if c == nil {
@@ -49,13 +49,13 @@ func (p *Pattern) Cut(buf []byte, from int) int {
 	}
 }
 
-// maxCutBack is how far before a line feed Cut looks.
+// maxCutBack is how far Cut looks back from a line feed for a byte that no match contains.
 const maxCutBack = 64
 
-// Cuts reports whether Cut may find a place.
+// Cuts reports whether Cut can find an offset in some texts.
 func (p *Pattern) Cuts() bool { return p.plan.cutter() != nil }
 
-// cutter is a fence, and the bytes with which no match begins.
+// cutter is a fence and the set of bytes with which no match begins.
 type cutter struct {
 	*fence
 	passes [256]bool
@@ -81,8 +81,8 @@ func (p *Pattern) newCutter() *cutter {
 	return c
 }
 
-// lineFence returns the bytes that no match contains. It is nil if a match depends on where
-// the text begins or ends.
+// lineFence returns the fence of bytes that no match contains, or nil if a match depends on
+// where the text begins or ends.
 func (p *Pattern) lineFence() *fence {
 	pl := p.plan
 	if pl.superset {

@@ -12,22 +12,21 @@ import (
 	"quarry/internal/re/syntax"
 )
 
-// Compiler compiles the patterns of one call. Together they have one memory budget,
-// Options.SizeLimit, which also limits the time. Compiling ends with the context, and so do
-// the patterns: a Matcher that is used later may report the context's error. A Compiler
-// belongs to one goroutine.
+// Compiler compiles the patterns of one call. Together they have one memory budget, Options.SizeLimit,
+// which also limits the time. Compiling stops when the context ends. So do the patterns: a Matcher
+// that is used later may report the context's error. A Compiler must be used by one goroutine only.
 type Compiler struct {
 	opts  Options
 	limit int
-	left  int // rest of limit, for automata
+	left  int // remainder of limit, for automata
 	trees *syntax.Budget
 	stop  func() error
 	call  *atomic.Int64 // see OneCall; nil means no limit
 }
 
-// OneCall returns a context that limits the work of all Compilers together to that for
-// eight patterns of the default SizeLimit, about two seconds. A call with a list of patterns
-// may search for each of them.
+// OneCall returns a context for one call. All Compilers with this context together may do the
+// work for eight patterns of the default SizeLimit, about two seconds. This bounds calls with
+// a list of patterns that are compiled separately.
 func OneCall(ctx context.Context) context.Context {
 	left := &atomic.Int64{}
 	left.Store(8 * nfa.DefaultSizeLimit)
@@ -50,8 +49,8 @@ func NewCompiler(ctx context.Context, opts Options) *Compiler {
 // Any compiles several expressions into one pattern, as CompileAny does.
 func (c *Compiler) Any(exprs []string) (*Pattern, error) { return c.compile(exprs, c.opts, 0) }
 
-// Each compiles each of several expressions into its own pattern. Case Smart considers
-// all of them together, as in CompileAny.
+// Each compiles each expression into its own pattern. Case Smart considers all expressions
+// together, as in CompileAny.
 func (c *Compiler) Each(exprs []string) ([]*Pattern, error) {
 	opts := c.opts
 	if opts.Case == Smart {
@@ -78,9 +77,8 @@ func (c *Compiler) Each(exprs []string) ([]*Pattern, error) {
 	return list, nil
 }
 
-// With manyPatterns or more patterns of Each, their matchers share eachCaches bytes for
-// their states, with at least minEachCache for each. patternBytes is the memory of a pattern
-// without its states.
+// From manyPatterns patterns on, Each lets their matchers share eachCaches bytes for states, with
+// at least minEachCache for each. patternBytes is the memory of a pattern without its states.
 const (
 	manyPatterns = 8
 	eachCaches   = 32 << 20
@@ -88,8 +86,8 @@ const (
 	patternBytes = 32 << 10
 )
 
-// compile compiles one pattern. cache limits the states of its matchers; 0 means the
-// default.
+// compile compiles one pattern from exprs. cache limits the memory of its matchers' states; 0
+// means the default.
 func (c *Compiler) compile(exprs []string, opts Options, cache int) (*Pattern, error) {
 	if len(exprs) == 0 {
 		return nil, &Error{Reason: "no pattern given"}
@@ -115,7 +113,7 @@ func (c *Compiler) compile(exprs []string, opts Options, cache int) (*Pattern, e
 	plan, err := newPlan(src, found, opts, limits{size: c.left, cache: cache, stop: c.stop})
 	if err != nil {
 		err = c.explain(err)
-		c.left = 0 // the work was done nevertheless
+		c.left = 0 // the work was done although it failed
 		return nil, err
 	}
 	c.left -= plan.size
@@ -128,8 +126,8 @@ func (c *Compiler) compile(exprs []string, opts Options, cache int) (*Pattern, e
 	return p, nil
 }
 
-// explain prefers the reason that applies to all patterns: the context has ended, or they
-// are too large together.
+// explain returns the error that applies to all patterns, if there is one: the context has
+// ended, or the patterns are too large together. Otherwise it returns err.
 func (c *Compiler) explain(err error) error {
 	if stopped := c.stop(); stopped != nil {
 		return stopped

@@ -59,7 +59,7 @@ func TestOneCall(t *testing.T) {
 	t.Error("1,000 patterns of 4 MB compile in one call")
 }
 
-// Compiling ends soon after its context, and so do the patterns' own automata.
+// Compiling ends soon after its context, and so does building a pattern's automata later.
 func TestCompilerStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	polls := 0

@@ -15,11 +15,11 @@ import (
 	"quarry/internal/re/pike"
 )
 
-// conformanceDir has some of the vectors of Rust's regex project. It is beside the
-// checkout, not in it. rust-regex/testdata below QUARRY_SUITES has all of them.
+// conformanceDir has some of the vectors of Rust's regex project. It is not part of the
+// repository. rust-regex/testdata below QUARRY_SUITES has all of them.
 const conformanceDir = "../../shared/conformance/rust-regex"
 
-// leftOut names the vectors for features that this package doesn't offer.
+// leftOut maps the vectors for features that this package doesn't offer to the reason.
 var leftOut = map[string]string{
 	"anchored/greedy-earliest":                           "earliest search: every match here is the preferred one",
 	"anchored/nongreedy-all":                             "overlapping search: matches here never overlap",
@@ -114,7 +114,7 @@ func TestRustConformance(t *testing.T) {
 	}
 }
 
-// All vectors of the project's repository, except those for its own interfaces.
+// TestRustSuite runs all vectors of Rust's regex repository, except those for its own interfaces.
 func TestRustSuite(t *testing.T) {
 	root := filepath.Join(suite(t, "rust-regex"), "testdata")
 	ran, documented, failed, matching, refusing := 0, 0, 0, 0, 0
@@ -196,7 +196,7 @@ func (c *rustCase) run(t *testing.T, name string) {
 	prog := p.plan.prog()
 	splits := c.UTF8 != nil && !*c.UTF8
 	if splits {
-		// This package offers no empty matches inside a character, but the engine below does.
+		// This package offers no empty matches inside a character, but the engine that it uses does.
 		clone := *prog
 		clone.UTF8 = false
 		prog = &clone

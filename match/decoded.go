@@ -7,11 +7,10 @@ import (
 )
 
 // Windows1252Adds reports whether a line may match after decoding from Windows-1252 although
-// its bytes don't match. It may return true needlessly.
+// its bytes don't match. It may also return true if that can't happen.
 //
-// Decoding does not change ASCII and yields few other letters. So for an alternation of
-// literals, the answer is false if each literal is ASCII or has a letter that the encoding
-// lacks.
+// Decoding doesn't change ASCII and yields few other letters. So for an alternation of
+// literals it returns false if each literal is ASCII or has a letter that Windows-1252 lacks.
 func (p *Pattern) Windows1252Adds() bool {
 	if p.plan.every || !decodedCan(&p.need) {
 		return false
@@ -27,7 +26,7 @@ func (p *Pattern) Windows1252Adds() bool {
 	return false
 }
 
-// decodedCan reports whether a decoded text can satisfy a need.
+// decodedCan reports whether a text decoded from Windows-1252 can satisfy a need.
 func decodedCan(n *Need) bool {
 	switch n.Op {
 	case NeedNever:
@@ -56,7 +55,7 @@ func decodedCan(n *Need) bool {
 	return true
 }
 
-// inWindows1252 reports whether a text, or with Fold one of its forms, can occur in a text
+// inWindows1252 reports whether t, or with Fold one of its case variants, can occur in a text
 // decoded from Windows-1252. Bytes that aren't UTF-8 can: they are part of a letter.
 func inWindows1252(t NeedText) bool {
 	for _, r := range t.Text {
@@ -73,8 +72,8 @@ func inWindows1252(t NeedText) bool {
 	return true
 }
 
-// decodes reports whether a byte of Windows-1252 decodes to r. Unassigned bytes decode to
-// the control character with their number, or to U+FFFD.
+// decodes reports whether a byte of Windows-1252 decodes to r. Unassigned bytes decode to the
+// control character of the same number, or to U+FFFD.
 func decodes(r rune) bool {
 	return r <= 0xFF || r == utf8.RuneError || strings.ContainsRune("€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ", r)
 }

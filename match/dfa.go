@@ -6,21 +6,21 @@ import (
 	"quarry/internal/re/dfa"
 )
 
-// automata has a Matcher's table-driven engines, built on first use.
+// automata holds a Matcher's table-driven engines, which are built on first use.
 type automata struct {
 	lines *dfa.LineCache
 	find  *dfa.FindCache
 	list  []dfa.Line
 
 	noFind bool // find can't be built
-	here   int  // how often to try a match at the current position first
-	atOnce int  // consecutive matches that began at once
+	here   int  // number of times to try a match at the current position first
+	atOnce int  // consecutive matches that began at the start of the search
 }
 
-// decideFast decides one line if the automaton can.
+// decideFast decides one line if the automaton can. known reports whether it could.
 func (m *Matcher) decideFast(line []byte) (known, ok bool) {
 	if m.p.plan.looseEnd && bytes.IndexByte(line, '\r') >= 0 {
-		return false, false // the automaton would let the line end there
+		return false, false // the automaton would take the \r for the end of the line
 	}
 	return true, m.lineCache().Match(line)
 }
@@ -33,7 +33,7 @@ func (m *Matcher) lineCache() *dfa.LineCache {
 	return m.dfa.lines
 }
 
-// hasFind reports whether there are automata for spans, and builds them.
+// hasFind builds the automata for spans if necessary, and reports whether there are any.
 func (m *Matcher) hasFind() bool {
 	if m.dfa.find == nil && !m.dfa.noFind {
 		f := m.p.plan.find()
@@ -47,7 +47,7 @@ func (m *Matcher) hasFind() bool {
 	return m.dfa.find != nil
 }
 
-// findFast returns a span if the automata can find it.
+// findFast finds a span with the automata. known reports whether they could decide.
 func (m *Matcher) findFast(text []byte, from, to int) (start, end int, found, known bool) {
 	if !m.hasFind() {
 		return 0, 0, false, false
@@ -59,9 +59,9 @@ func (m *Matcher) findFast(text []byte, from, to int) (start, end int, found, kn
 		start, end, r := m.dfa.find.Find(text, 0, to, true)
 		return start, end, r == dfa.Match, r != dfa.GaveUp
 	}
-	// A search anchored at one position needs no second run for the start of the match, and
-	// a match found there is the leftmost. So it is tried first if the last matches began at
-	// once, as those of .*= and the tokens of a lexer.
+	// A search anchored at one position needs no second run for the start of the match, and a
+	// match found there is the leftmost. So try it first if the last matches began right at
+	// the start of the search, such as matches of .*= and the tokens of a lexer.
 	if m.dfa.here > 0 {
 		if start, end, r := m.dfa.find.Find(text, from, to, true); r == dfa.Match {
 			m.dfa.here = anchoredTries
@@ -80,8 +80,8 @@ func (m *Matcher) findFast(text []byte, from, to int) (start, end int, found, kn
 		return start, end, r == dfa.Match, true
 	}
 	// A pattern such as [\s\S]{5000} has a state for each set of positions where a match may
-	// have begun, so its table grows too large. Anchored it needs few states, and such a pattern
-	// matches nearly everywhere.
+	// have begun, so the table of an unanchored search grows too large. An anchored search
+	// needs few states, and succeeds nearly everywhere for such a pattern.
 	if start, end, r = m.dfa.find.Find(text, from, to, true); r == dfa.Match {
 		m.dfa.here = anchoredTries
 		return start, end, true, true
@@ -89,17 +89,17 @@ func (m *Matcher) findFast(text []byte, from, to int) (start, end int, found, kn
 	return 0, 0, false, false
 }
 
-// anchoredTries is how often a matcher tries an anchored search first after a successful
-// one, and after how many matches that began at once it starts to.
+// anchoredTries is the number of anchored tries that follow a successful one. It is also the
+// number of consecutive matches at the start of the search after which tries begin.
 const anchoredTries = 4
 
-// cancelled reports to an automaton whether the search was stopped.
+// cancelled is the Stop function of the automata.
 func (m *Matcher) cancelled() bool {
 	m.poll()
 	return m.err != nil
 }
 
-// allLines examines every line of part.
+// allLines decides every line of part with the automaton.
 func (m *Matcher) allLines(part []byte, base int, yield func(start, end int) bool) bool {
 	m.dfa.list = m.lineCache().All(m.dfa.list[:0], part)
 	for _, l := range m.dfa.list {
@@ -123,8 +123,8 @@ func (m *Matcher) allLines(part []byte, base int, yield func(start, end int) boo
 	return m.err == nil
 }
 
-// decideByHand decides a line that the table can't decide. Whether a \r at the end belongs
-// to the line is unknown here, so it tries both; such a line is verified later.
+// decideByHand decides a line that the automaton can't decide. It doesn't know whether a \r at
+// the end belongs to the line, so it tries both; such a line is verified later.
 func (m *Matcher) decideByHand(line []byte) bool {
 	if m.err != nil {
 		return false

@@ -16,10 +16,10 @@ type Error struct {
 	Length  int    // in bytes; 0 for a position
 	Reason  string // lower case, no full stop
 	Hint    string // a sentence, or ""
-	// ECMAScript says that the ECMAScript syntax supports what the pattern needs,
-	// Multiline that the multiline mode does.
+	// ECMAScript reports whether the ECMAScript syntax supports the feature that the pattern
+	// uses, Multiline whether the multiline mode does.
 	ECMAScript, Multiline bool
-	// Glob says that the pattern looks like a glob; then Hint is about that.
+	// Glob reports whether the pattern looks like a glob; if so, Hint is about that.
 	Glob bool
 }
 
@@ -30,7 +30,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s at offset %d of %q", e.Reason, e.Offset, fault.Clip(e.Pattern, 200))
 }
 
-// Unwrap gives the code.
+// Unwrap returns the error code.
 func (e *Error) Unwrap() error { return fault.InvalidPattern }
 
 // wrapError converts a parser's error and adds the hints that depend on the whole pattern.
@@ -47,7 +47,7 @@ func wrapError(expr string, err error) error {
 	return e
 }
 
-// looksLikeGlob recognises a pattern such as *.go or **/*.ts, which people pass in the
+// looksLikeGlob reports whether expr looks like a glob, such as *.go or **/*.ts, passed in the
 // wrong parameter.
 func looksLikeGlob(expr string) bool {
 	return strings.HasPrefix(expr, "*") || strings.HasPrefix(expr, "?") ||

@@ -5,16 +5,17 @@ import (
 	"quarry/internal/re/vec"
 )
 
-// fence is a set of bytes that no match contains, so a match is always between two of
-// them. For most patterns it is the line feed, for \w+\s+Holmes all punctuation. When a
-// literal is found, only the text between the fences around it has to be searched.
+// fence is a set of bytes that no match contains, so every match lies between two of them. For
+// most patterns it is the line feed, for \w+\s+Holmes all punctuation. When a literal is
+// found, only the text between the nearest such bytes has to be searched.
 type fence struct {
 	bytes    [256]bool
 	set      *vec.ByteSet
 	lineFeed bool // it contains the line feed
 }
 
-// fenceSigns are frequent, so that one of them is usually near.
+// fenceSigns are frequent bytes. A fence without the line feed needs three of them, so that one
+// is usually near.
 const fenceSigns = "\n.,;:()\"'=- "
 
 // newFence makes a fence of the bytes that no state of the program reads.
@@ -23,7 +24,7 @@ func newFence(p *nfa.Prog) *fence {
 	for b := range f.bytes {
 		f.bytes[b] = true
 	}
-	// Only from Start: the loop of an unanchored search reads every byte.
+	// Begin only at Start, because the loop of an unanchored search reads every byte.
 	seen := make([]bool, len(p.States))
 	for todo := []nfa.ID{p.Start}; len(todo) > 0; {
 		id := todo[len(todo)-1]
@@ -64,14 +65,15 @@ func newFence(p *nfa.Prog) *fence {
 	return f
 }
 
-// reads removes bytes from the fence.
+// reads removes the bytes from low to high, which a state reads, from the fence.
 func (f *fence) reads(low, high byte) {
 	for b := int(low); b <= int(high); b++ {
 		f.bytes[b] = false
 	}
 }
 
-// around returns the text between the fences around a hit, starting at or after from.
+// around returns the text between the fences before and after a hit. It looks no further back
+// than from. ok is false if one is too far away.
 func (f *fence) around(text []byte, from, hit, hitEnd int) (start, end int, ok bool) {
 	if f.lineFeed {
 		start = from + vec.LastIndexByte(text[from:hit], '\n') + 1
@@ -86,11 +88,12 @@ func (f *fence) around(text []byte, from, hit, hitEnd int) (start, end int, ok b
 		end = f.set.Find(text[:min(len(text), hit+longLine)], hitEnd)
 	}
 	if end < 0 {
-		// Searching for the end of a long line would be repeated for each match in it.
+		// If it looked further, the end of a long line would be searched for again with each
+		// match in the line.
 		return start, 0, false
 	}
 	return start, end, true
 }
 
-// longLine is how far around searches.
+// longLine limits how far around looks.
 const longLine = 4 << 10

@@ -47,9 +47,8 @@ func (m *Matcher) CountLines(buf []byte) int {
 	return n
 }
 
-// Decides reports whether the line that begins with buf matches whatever follows, up to
-// its line feed. buf[:seen] was checked before. It may return false for a line that
-// matches.
+// Decides reports whether the line that begins with buf matches regardless of the rest of the
+// line. A previous call has checked buf[:seen]. It may return false for a line that matches.
 func (m *Matcher) Decides(buf []byte, seen int) bool {
 	pl := m.p.plan
 	switch {
@@ -60,18 +59,18 @@ func (m *Matcher) Decides(buf []byte, seen int) bool {
 		hit, _ := pl.pre.find(part, 0)
 		return hit >= 0 && pl.pre.usable(part)
 	case pl.free && seen == 0:
-		return m.MatchLine(bytes.TrimSuffix(buf, []byte("\r"))) // it may be part of the line ending
+		return m.MatchLine(bytes.TrimSuffix(buf, []byte("\r"))) // a \r at the end may be part of the line ending
 	}
 	return false
 }
 
-// segmentSize is the size of a search between two checks of Search.stop: 35 ms at 30 MB/s,
-// the speed of an automaton that constantly refills its cache.
+// segmentSize is the number of bytes searched between two checks of Search.stop: 35 ms at 30
+// MB/s, the speed of an automaton that constantly refills its cache.
 const segmentSize = 1 << 20
 
-// Unbroken says that the first n bytes of the next buffer given to Lines or CountLines
-// contain no line feed. A caller that has read a long line knows this, which saves another
-// search for one.
+// Unbroken tells the matcher that the first n bytes of the next buffer given to Lines or
+// CountLines contain no line feed. A caller that has read a long line knows this, and saves
+// the matcher another search for one.
 func (m *Matcher) Unbroken(n int) { m.unbroken = n }
 
 func (m *Matcher) takeUnbroken() int {
@@ -80,7 +79,7 @@ func (m *Matcher) takeUnbroken() int {
 	return n
 }
 
-// firstEnd is segmentEnd, or the end of a longer first line.
+// firstEnd is segmentEnd, but extends the segment to the end of a first line known to be longer.
 func firstEnd(buf []byte, base, unbroken int) int {
 	if unbroken < segmentSize || unbroken > len(buf) {
 		return segmentEnd(buf, base, segmentSize)
@@ -91,8 +90,8 @@ func firstEnd(buf []byte, base, unbroken int) int {
 	return len(buf)
 }
 
-// segmentEnd returns the end of a segment of whole lines that begins at base. It has about
-// size bytes, or one longer line.
+// segmentEnd returns the end of a segment of whole lines that begins at base. The segment has
+// about size bytes, or is one longer line.
 func segmentEnd(buf []byte, base, size int) int {
 	if len(buf)-base <= size {
 		return len(buf)
@@ -106,8 +105,8 @@ func segmentEnd(buf []byte, base, size int) int {
 	return len(buf)
 }
 
-// segment visits the matching lines of part, which starts at base and has no line feed in
-// its first unbroken bytes. It reports whether to go on.
+// segment visits the matching lines of part, which starts at base in the buffer and has no
+// line feed in its first unbroken bytes. It reports whether to continue.
 func (m *Matcher) segment(part []byte, base, unbroken int, yield func(start, end int) bool) bool {
 	if m.p.plan.every {
 		return m.everyLine(part, base, yield)
@@ -130,7 +129,7 @@ func (m *Matcher) everyLine(part []byte, base int, yield func(start, end int) bo
 	return true
 }
 
-// candidateLines examines only lines found by the prefilter.
+// candidateLines examines only lines with a hit of the prefilter.
 func (m *Matcher) candidateLines(buf []byte, base, unbroken int, yield func(start, end int) bool) bool {
 	pl := m.p.plan
 	misses := 0
@@ -149,7 +148,8 @@ func (m *Matcher) candidateLines(buf []byte, base, unbroken int, yield func(star
 		end, next := textEndAfter(buf, start, max(hitEnd, unbroken), m.p.opts.KeepCR)
 		pos = next
 		if pl.whole {
-			// A hit may include the \r of the line ending; another hit in the line may not.
+			// A hit may include the \r of the line ending. Then check whether the line has
+			// another hit that doesn't.
 			if hitEnd > end && !m.MatchLine(buf[start:end]) {
 				continue
 			}
@@ -167,15 +167,14 @@ func (m *Matcher) candidateLines(buf []byte, base, unbroken int, yield func(star
 	return true
 }
 
-// A hit that is not a match costs about as much as missBytes read by the automaton. If
-// there are too many, the automaton searches the rest of the segment.
+// missBytes is the cost of a hit that is not a match, in bytes read by the automaton. If there
+// are too many such hits, the automaton searches the rest of the segment.
 const (
 	missBytes = 160
 	minMisses = 32
 )
 
-// from returns where to begin the search in a line that starts at start and has its first
-// hit at hit.
+// from returns where to begin the search in a line that starts at start and whose first hit is at hit.
 func (p *plan) from(start, hit int) int {
 	if p.fromHit {
 		return hit
@@ -183,7 +182,7 @@ func (p *plan) from(start, hit int) int {
 	return start
 }
 
-// textEndAfter is textEnd for a line known to extend past position at.
+// textEndAfter is textEnd for a line known to extend beyond at.
 func textEndAfter(buf []byte, start, at int, keepCR bool) (end, next int) {
 	at = min(at, len(buf))
 	if at > start && buf[at-1] == '\n' {

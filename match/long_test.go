@@ -12,7 +12,7 @@ import (
 	"quarry/internal/stress"
 )
 
-// A long line or text with many matches takes linear time. Before, each of these cases took
+// A long line or text with many matches takes linear time. Formerly each of these cases took
 // five seconds for one line of a megabyte.
 func TestManyMatchesInOneText(t *testing.T) {
 	stress.SkipShort(t)
@@ -94,7 +94,7 @@ func TestCancelSoon(t *testing.T) {
 	}
 }
 
-// Spans and groups in a long text equal the exact engine's, also where a prefilter or the
+// Spans and groups in a long text equal the exact engine's, even if a prefilter or the
 // automaton runs first.
 func TestLongTextAgrees(t *testing.T) {
 	for seed := range uint64(stress.N(400)) {

@@ -19,8 +19,8 @@ const (
 	ECMAScript
 	// Literal matches the text itself.
 	Literal
-	// Words is a list of words separated by white space: a line matches if it contains
-	// one of them, in any case; Need requires all of them.
+	// Words is a list of words separated by white space. A line matches if it contains any of
+	// them, in any case, but Need requires all of them in the text.
 	Words
 )
 
@@ -106,8 +106,8 @@ func Compile(expr string, opts Options) (*Pattern, error) {
 	return CompileAny([]string{expr}, opts)
 }
 
-// CompileAny compiles several expressions into one pattern that matches where
-// any of them does; at the same place the earlier one wins.
+// CompileAny compiles several expressions into one pattern that matches where any of them
+// does. At the same position the earlier expression wins.
 func CompileAny(exprs []string, opts Options) (*Pattern, error) {
 	return NewCompiler(context.Background(), opts).Any(exprs)
 }
@@ -121,8 +121,8 @@ func MustCompile(expr string, opts Options) *Pattern {
 	return p
 }
 
-// Hints describes parts of the expressions that probably don't have the intended
-// meaning, such as grep's \| in Rust's syntax. Each hint is a sentence; there may be none.
+// Hints returns sentences about parts of the expressions that probably don't have the intended
+// meaning, such as grep's \| in Rust's syntax.
 func (p *Pattern) Hints() []string {
 	if p.opts.Syntax != Rust {
 		return nil
@@ -158,8 +158,8 @@ func (p *Pattern) GroupNames() []string { return p.names }
 // Need returns what a text must contain for the pattern to match.
 func (p *Pattern) Need() Need { return p.need }
 
-// Strategy describes the search strategy in a word or two, for statistics: "literal",
-// "literals, then automaton", "automaton", ….
+// Strategy describes the search strategy for statistics: "literal", "literals, then
+// automaton", "automaton", ….
 func (p *Pattern) Strategy() string { return p.plan.describe() }
 
 // source is a parsed pattern before planning.
@@ -168,6 +168,6 @@ type source struct {
 	names        []string
 	superset     bool             // root matches more than the pattern
 	groupsDiffer bool             // root has the same matches, but other groups
-	exact        *backref.Program // set with either of them
-	ahead        []*hir.Node      // trees that must also match in the text, besides root
+	exact        *backref.Program // set if superset or groupsDiffer is
+	ahead        []*hir.Node      // besides root, these trees must match somewhere in the text
 }

@@ -27,8 +27,7 @@ func found(t *testing.T, expr, text string, opts Options) string {
 	return strings.Join(got, "|")
 }
 
-// One vector for each documented feature, so that a checkout without the suites tests them
-// all.
+// One vector for each documented feature, so that these are tested even without the suites.
 func TestFeatures(t *testing.T) {
 	js := Options{Syntax: ECMAScript}
 	fold := Options{Case: Insensitive}
@@ -211,7 +210,7 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// pollLimit is how much processor time a matcher may take to notice that it should stop.
+// pollLimit is the processor time within which a matcher must notice that it should stop.
 const pollLimit = 50 * time.Millisecond
 
 func TestCancel(t *testing.T) {
@@ -227,7 +226,7 @@ func TestCancel(t *testing.T) {
 	} {
 		s := MustCompile(c.expr, c.opts).NewSearch()
 		m := s.NewMatcher()
-		text := []byte(c.text) // a copy of 24 MB takes as long as the limit
+		text := []byte(c.text) // outside of the measurement: copying 24 MB takes as long as the limit
 		s.Stop(context.Canceled)
 		start := stress.CPU()
 		m.Lines(text, func(int, int) bool { return true })
@@ -241,7 +240,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// A context stops a search, also if it is already done, but not after release.
+// A context stops a search, even if it is done from the start, but not after release.
 func TestStopWith(t *testing.T) {
 	text := []byte(strings.Repeat("hello there\n", 200_000))
 	lines := func(s *Search) error {

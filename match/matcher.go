@@ -27,31 +27,30 @@ type Matcher struct {
 	one    onepass.Cache
 	back   *backref.Matcher
 	dfa    automata
-	inside *Matcher // for the inside of a bounded pattern
+	inside *Matcher // matches the inside of a bounded pattern
 
 	slots [2]int
-	work  int // bytes and matches since the last check for a stop, see spend
+	work  int // bytes and matches since the last check for a stop; see spend
 
 	unbroken int // see Unbroken
 }
 
-// NewMatcher returns a Matcher. To share the budget of a backtracking pattern, matchers
-// must come from the same Search.
+// NewMatcher returns a Matcher for a search of its own. Matchers that share the budget of a
+// backtracking pattern must come from the same Search.
 func (p *Pattern) NewMatcher() *Matcher { return p.NewSearch().NewMatcher() }
 
-// Search is one search for a pattern in many texts: the state that its matchers share. It is
-// safe for concurrent use.
+// Search is the common state of matchers that search many texts for a pattern. It is safe for
+// concurrent use.
 type Search struct {
 	p      *Pattern
 	stop   atomic.Pointer[error]
 	budget *backref.Budget // nil for patterns without backtracking
-	exact  atomic.Int64    // remaining steps for patterns that no automaton can run
+	exact  atomic.Int64    // remaining steps for patterns too large for an automaton
 }
 
-// A search that backtracks, or simulates an automaton that is too large to build, may
-// take a second or two of one processor, plus stepsAByte for each byte of text. An ordinary
-// pattern such as \w+(?!\w)\s*= takes 4 steps per byte on C code, an exponential one
-// thousands.
+// maxSteps and stepsAByte limit a search that backtracks, or that simulates an automaton too large to
+// build: to a second or two of one processor, plus stepsAByte steps for each byte of text. An ordinary
+// pattern such as \w+(?!\w)\s*= takes 4 steps per byte on C code, an exponential pattern thousands.
 const (
 	maxSteps   = 1 << 26
 	stepsAByte = 32
@@ -67,8 +66,8 @@ func (p *Pattern) NewSearch() *Search {
 	return s
 }
 
-// Stop ends the search: its matchers return soon, and their Err is err. Further calls have
-// no effect.
+// Stop ends the search: its matchers stop soon, and their Err returns err. Only the first call
+// has an effect.
 func (s *Search) Stop(err error) {
 	s.stop.CompareAndSwap(nil, &err)
 	if s.budget != nil {
@@ -102,11 +101,11 @@ func (m *Matcher) Clone() *Matcher { return m.search.NewMatcher() }
 // Pattern returns the pattern m searches for.
 func (m *Matcher) Pattern() *Pattern { return m.p }
 
-// ErrBudget is returned by Err if a pattern took more steps than a search may: one with
-// look-around or a backreference, or with counts in the thousands.
+// ErrBudget is returned by Err if a pattern took more steps than a search may take. It can
+// occur for patterns with look-around or a backreference, or with counts in the thousands.
 var ErrBudget = fault.New(fault.InvalidPattern, "the pattern takes too many steps on this text; simplify its repetitions or search fewer files", "")
 
-// Err returns why the matcher stopped early: the search was stopped or its budget spent.
+// Err returns why the matcher stopped early: the search was stopped, or its budget is spent.
 // The matches reported before are correct but incomplete.
 func (m *Matcher) Err() error {
 	m.poll()
@@ -122,9 +121,9 @@ func (m *Matcher) fail(err error) {
 	}
 }
 
-// pollBytes is the work between two checks of Search.stop: 26 ms at 10 MB/s, which is
-// slow even for an engine that simulates. A match counts as matchWork bytes, since a restart
-// costs as much.
+// pollBytes is the number of bytes searched between two checks of Search.stop: 26 ms at 10
+// MB/s, which is slow even for an engine that simulates. A match counts as matchWork bytes,
+// since restarting after it costs as much.
 const (
 	pollBytes = 256 << 10
 	matchWork = 128
@@ -200,8 +199,8 @@ func (m *Matcher) find(text []byte, from int, slots []int) bool {
 	return m.run(text, from, len(text), false, slots)
 }
 
-// run decides with an engine that fits the text. Assertions see all of text, the match is
-// in text[from:to], and if anchored it starts at from.
+// run searches with an engine that suits the length of the text. Assertions see all of text,
+// the match is in text[from:to], and if anchored is set it starts at from.
 func (m *Matcher) run(text []byte, from, to int, anchored bool, slots []int) bool {
 	if !m.spend(to - from) {
 		return false
@@ -219,7 +218,7 @@ func (m *Matcher) run(text []byte, from, to int, anchored bool, slots []int) boo
 	return m.runExact(text, from, to, anchored, slots)
 }
 
-// runExact decides with the reference engine.
+// runExact is run with the reference engine.
 func (m *Matcher) runExact(text []byte, from, to int, anchored bool, slots []int) bool {
 	in := pike.Input{Hay: text, From: from, To: to, Anchored: anchored, Done: m.stopped}
 	r := m.pike.Find(m.p.plan.prog(), in, slots)
@@ -257,7 +256,7 @@ func (m *Matcher) span(text []byte, from int) (start, end int, ok bool) {
 	if m.p.opts.Mode == Lines || pl.pre == nil {
 		return m.spanIn(text, from, len(text))
 	}
-	// Most texts have no match. Search only around the hits, as far as a match can extend.
+	// Most texts have no match. Search only around each hit, as far as a match can extend from it.
 	for from <= len(text) {
 		hit, hitEnd := pl.pre.find(text, from)
 		if hit < 0 && pl.pre.usable(text[from:]) {
@@ -278,8 +277,8 @@ func (m *Matcher) span(text []byte, from int) (start, end int, ok bool) {
 	return 0, 0, false
 }
 
-// spanAtHit is span for short matches that begin with a hit. known is false if the
-// automaton can't decide.
+// spanAtHit is span for patterns whose matches are short and begin with a hit. known is false
+// if the automaton can't decide.
 func (m *Matcher) spanAtHit(text []byte, from int) (start, end int, ok, known bool) {
 	pl := m.p.plan
 	if !m.hasFind() {
@@ -302,12 +301,11 @@ func (m *Matcher) spanAtHit(text []byte, from int) (start, end int, ok, known bo
 // spanIn finds the first match in text[from:to].
 func (m *Matcher) spanIn(text []byte, from, to int) (start, end int, ok bool) {
 	if m.p.plan.superset {
-		// This engine takes no end position; a match beyond it counts too.
+		// This engine takes no end position, so matches beyond to count too.
 		ok = m.find(text, from, m.slots[:])
 		return m.slots[0], m.slots[1], ok
 	}
-	// In ASCII the automata decide Unicode's word assertions; at any other byte they give
-	// up.
+	// In ASCII text the automata decide Unicode's word assertions; at any other byte they give up.
 	b := m.p.plan.bounded
 	if b != nil && b.strings {
 		if start, end, ok, known := m.boundedSpan(text, from, to); known {
@@ -326,8 +324,8 @@ func (m *Matcher) spanIn(text []byte, from, to int) (start, end int, ok bool) {
 	return m.slots[0], m.slots[1], ok
 }
 
-// each visits the non-overlapping matches of one text, from left to right. An empty match
-// right after another match is skipped.
+// each visits the non-overlapping matches of one text, from left to right. It skips an empty
+// match right after another match.
 func (m *Matcher) each(text []byte, yield func(start, end int) bool) {
 	last := -1
 	for from := 0; from <= len(text); {
@@ -350,9 +348,8 @@ func (m *Matcher) each(text []byte, yield func(start, end int) bool) {
 	}
 }
 
-// afterEmpty returns the distance from an empty match to the next possible start. In Rust's
-// syntax a match may begin inside a scalar value, as (?-u:\xBF) does; in ECMAScript it may
-// not.
+// afterEmpty returns the distance from an empty match to the next possible start of a match. In Rust's
+// syntax a match may begin inside a scalar value, as with (?-u:\xBF); in ECMAScript it may not.
 func (m *Matcher) afterEmpty(rest []byte) int {
 	if !m.p.plan.superset {
 		return 1
@@ -380,8 +377,8 @@ func (m *Matcher) Each(buf []byte, yield func(start, end int) bool) {
 	})
 }
 
-// Find returns the first match in buf that starts at or after from. The text before from
-// is seen by assertions but not matched.
+// Find returns the first match in buf that starts at or after from. Assertions see the text
+// before from.
 func (m *Matcher) Find(buf []byte, from int) (start, end int, ok bool) {
 	if m.p.opts.Mode != Lines {
 		return m.span(buf, from)
@@ -399,8 +396,8 @@ func (m *Matcher) Find(buf []byte, from int) (start, end int, ok bool) {
 	} else if from > lineEnd {
 		lineStart = next
 	}
-	// Search a few lines first, then more: callers that call Find repeatedly would
-	// otherwise search the same megabyte for each match.
+	// Search a few lines first, then more. Otherwise callers that call Find repeatedly would
+	// search the same megabyte for each match.
 	for size := minFind; lineStart < len(buf) && !ok && m.err == nil; size = min(4*size, segmentSize) {
 		part := buf[lineStart:segmentEnd(buf, lineStart, size)]
 		m.Lines(part, func(s, e int) bool {
@@ -414,7 +411,7 @@ func (m *Matcher) Find(buf []byte, from int) (start, end int, ok bool) {
 	return start, end, ok
 }
 
-// minFind is the size of Find's first part.
+// minFind is the size of the first part that Find searches.
 const minFind = 512
 
 // Captures finds the first match in text at or after from and returns the spans of its
@@ -445,7 +442,7 @@ func (m *Matcher) Captures(text []byte, from int, slots []int) ([]int, bool) {
 	return slots, true
 }
 
-// mayMatch asks the prefilter, unless the pattern itself is as fast.
+// mayMatch asks the prefilter, unless matching the pattern is as fast.
 func (m *Matcher) mayMatch(text []byte, from int) bool {
 	pl := m.p.plan
 	if pl.anchored() && (from > 0 || pl.onePass() != nil) {
@@ -459,8 +456,8 @@ func (m *Matcher) mayMatch(text []byte, from int) bool {
 }
 
 // groups finds the first match and its groups. The engines that support groups are the
-// slowest, so they run only on matches found by the others. If a match can begin only at the
-// start of the text, they search themselves: finding it first would do the work twice.
+// slowest, so they run only on matches that other engines have found. The exception is a match
+// that can begin only at the start of a text: finding it first would do the work twice.
 func (m *Matcher) groups(text []byte, from int, slots []int) bool {
 	pl := m.p.plan
 	if pl.superset {
@@ -480,8 +477,8 @@ func (m *Matcher) groups(text []byte, from int, slots []int) bool {
 	return ok && m.run(text, start, end, true, slots)
 }
 
-// nearMatch is the largest distance to the end of a match for which the start isn't
-// searched first. This helps lexers, whose tokens follow one another.
+// nearMatch is the largest distance to the end of a match for which the engine with groups runs
+// without searching for the start first. This helps lexers, whose tokens follow one another.
 const nearMatch = 64
 
 // shortText is the largest text that an engine with groups searches by itself.

@@ -23,8 +23,7 @@ type Need struct {
 	Subs  []Need
 }
 
-// NeedText is a string that must occur. With Fold it may occur in any case, and Text is
-// folded.
+// NeedText is a string that must occur. If Fold is set, it may occur in any case, and Text is folded.
 type NeedText struct {
 	Text string
 	Fold bool

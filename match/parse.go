@@ -64,8 +64,8 @@ func (c *Compiler) parseAll(exprs []string, opts Options) (*source, error) {
 	return src, nil
 }
 
-// aheadOf returns the look-ahead that every match needs, in the line if the search is by
-// lines.
+// aheadOf returns the contents of the look-aheads that every match needs. In Lines mode they
+// must match within the line.
 func aheadOf(parsed *syntax.Parsed, opts Options) (list []*hir.Node) {
 	for _, n := range parsed.Ahead {
 		if opts.Mode == Lines {
@@ -86,7 +86,7 @@ func (c *Compiler) parseOne(expr string, fold bool, opts Options) (*syntax.Parse
 			CaseInsensitive:   fold,
 			MultiLine:         opts.Mode != Text,
 			DotMatchesNewLine: opts.DotAll,
-			CRLF:              opts.Mode == Multiline && !opts.KeepCR, // in Lines mode the ending is not part of the text
+			CRLF:              opts.Mode == Multiline && !opts.KeepCR, // in Lines mode the line ending is not part of the text
 			Budget:            c.trees,
 		})
 	case ECMAScript:
@@ -109,8 +109,8 @@ func (c *Compiler) parseOne(expr string, fold bool, opts Options) (*syntax.Parse
 	return nil, errors.New("unknown pattern syntax")
 }
 
-// Demands reports whether one of the expressions has a part that matches only the byte b:
-// \x00 demands NUL, [^\x00-\x7F] does not. Invalid expressions demand nothing.
+// Demands reports whether one of the expressions has a part that matches only the byte b: \x00
+// demands NUL, [^\x00-\x7F] does not. It ignores invalid expressions.
 func Demands(exprs []string, opts Options, b byte) bool {
 	fold, c := foldCase(exprs, opts), NewCompiler(context.Background(), opts)
 	return slices.ContainsFunc(exprs, func(expr string) bool {
@@ -163,14 +163,13 @@ func (c *Compiler) compileBackref(exprs []string, fold bool, opts Options) (*bac
 	return backref.Compile(ecma.Join(trees, around)), nil
 }
 
-// literalTree returns the tree of a literal text. Bytes that aren't UTF-8 match
-// themselves.
+// literalTree returns the tree that matches text literally, including bytes that aren't UTF-8.
 func literalTree(text string, fold bool) *hir.Node {
 	if !fold {
 		return hir.Literal([]byte(text))
 	}
 	var subs []*hir.Node
-	letters := map[rune]*hir.Node{} // trees are immutable, so one can be shared
+	letters := map[rune]*hir.Node{} // an immutable tree can be shared
 	for len(text) > 0 {
 		r, size := utf8.DecodeRuneInString(text)
 		switch {
@@ -187,7 +186,7 @@ func literalTree(text string, fold bool) *hir.Node {
 	return hir.Concat(subs...)
 }
 
-// shiftGroups renumbers the groups of a tree that follows other trees.
+// shiftGroups adds by to the group numbers of a tree.
 func shiftGroups(n *hir.Node, by int) *hir.Node {
 	if by == 0 || !n.HasCapture() {
 		return n
@@ -203,7 +202,7 @@ func shiftGroups(n *hir.Node, by int) *hir.Node {
 	return &c
 }
 
-// lineFeedOffset finds the line feed of a pattern, written or escaped.
+// lineFeedOffset returns the offset of the first line feed of a pattern, literal or escaped.
 func lineFeedOffset(expr string) int {
 	if i := strings.Index(expr, "\n"); i >= 0 {
 		return i

@@ -15,66 +15,65 @@ import (
 	"quarry/internal/re/onepass"
 )
 
-// plan is the search strategy for a pattern. Every part of it is immutable.
+// plan is the search strategy for a pattern. All its parts are immutable.
 type plan struct {
-	// lines matches the pattern against many lines, in Lines mode. It lets a line end
-	// before \r as well, so a line with a \r must be verified; with superset all lines must.
+	// lines matches the pattern against many lines, in Lines mode. It lets a line end before
+	// \r as well, so a line with a \r must be verified. With superset set, all lines must.
 	lines *dfa.Lines
 
 	// prog is the reference: it defines matches, spans and groups, unless back is set. In
-	// Lines mode it is built on first use, since counting lines seldom needs it and Unicode
+	// Lines mode it is built on first use, because counting lines seldom needs it and Unicode
 	// classes take a millisecond to build.
 	prog func() *nfa.Prog
 
 	// short runs prog on short texts, with groups, faster than the general engine.
 	short func() *backtrack.Engine
 
-	// onePass runs prog at the start of a match, with groups, faster than short; nil if
-	// it can't run the pattern.
+	// onePass runs prog anchored at the start of a match, with groups, faster than short. It
+	// returns nil if the pattern needs choices.
 	onePass func() *onepass.Engine
 
-	// find returns spans in one text; nil if the reversed automaton is too large.
+	// find returns the finder of spans in one text, or nil if the reversed automaton is too large.
 	find func() *dfa.Finder
 
-	// pre finds candidates; nil if none helps. With whole set a hit is a match.
+	// pre finds candidates; it is nil if no prefilter helps. If whole is set, every hit is a match.
 	pre   *prefilter
 	whole bool
 
-	// fromHit says that a match in a line begins at a hit and does not depend on the text
-	// before it.
+	// fromHit reports that a match in a line begins at a hit and does not depend on the text
+	// before the hit.
 	fromHit bool
 
-	// reach is set with fromHit if matches are short: it is the length of the longest
-	// match. Then each hit is examined separately.
+	// reach is set with fromHit if matches are short: it is the length of the longest match.
+	// Each hit is then examined separately.
 	reach int
 
-	// looseEnd says that lines lets a line end before \r. Only then a \r inside of a line
-	// matters.
+	// looseEnd reports that lines lets a line end before \r. Only then does a \r inside a line matter.
 	looseEnd bool
 
-	// free says that the pattern has no assertions, so a match in the start of a line is a
-	// match in the line.
+	// free reports that the pattern has no assertions, so a match in the first part of a line
+	// is also a match in the whole line.
 	free bool
 
-	// fence has the bytes that no match contains, in the modes for whole texts; nil if
+	// fence holds the bytes that no match contains, in the modes for whole texts. It is nil if
 	// there are none or they are too rare.
 	fence *fence
 
-	// cutter says where a text may be cut, in Multiline mode; see Pattern.Cut.
+	// cutter finds where a text may be cut, in Multiline mode; see Pattern.Cut.
 	cutter func() *cutter
 
-	// every says that each line matches, at its start or at its end, in Lines mode.
+	// every reports that, in Lines mode, every line matches, at its start or at its end.
 	every bool
 
-	// bounded is set for a pattern between Unicode word assertions.
+	// bounded is set for a pattern with Unicode word assertions at its ends.
 	bounded *bounded
 
 	back     *backref.Program
-	superset bool // back decides matches too, not only groups
+	superset bool // back decides matches as well as groups
 
 	// size is the size of the first automaton, in bytes. ended is set if prog could not be
-	// built because the pattern's call has ended: then nothing matches, and a Matcher reports
-	// the error.
+	// built because the context of the pattern's Compiler has ended. Then nothing matches, and
+	// a Matcher reports the error.
 	size  int
 	ended atomic.Pointer[error]
 }
@@ -104,8 +103,8 @@ func newPlan(src *source, found literal.Result, opts Options, lim limits) (*plan
 		p.looseEnd = first.Looks.Has(hir.LookEndCRLF)
 		p.free = first.Looks == 0
 		p.prog = sync.OnceValue(func() *nfa.Prog {
-			// The tree fitted with its groups. Without them alternatives may share less, so the
-			// limit is a little larger.
+			// The tree fitted into the limit with its groups. Without groups alternatives may
+			// share less, so the limit is larger here.
 			prog, err := nfa.Compile(src.root, nfa.Options{UTF8: true, SizeLimit: 4 * lim.size, Stop: lim.stop})
 			if errors.Is(err, nfa.ErrTooLarge) {
 				panic("match: " + err.Error())
@@ -157,8 +156,7 @@ func newPlan(src *source, found literal.Result, opts Options, lim limits) (*plan
 	return p, nil
 }
 
-// anchored reports whether a match can only begin at the start of a text, which in Lines
-// mode is a line.
+// anchored reports whether a match can begin only at the start of a text (in Lines mode: of a line).
 func (p *plan) anchored() bool {
 	prog := p.prog()
 	return prog.AnchoredStart || p.lines != nil && prog.LineAnchored
@@ -167,8 +165,8 @@ func (p *plan) anchored() bool {
 // maxReach limits the text that is read again for each hit.
 const maxReach = 256
 
-// nextStart finds the next possible start of a match, from the strings with which all
-// matches begin. It is nil if that doesn't help, as in Lines mode.
+// nextStart returns a function that finds the next possible start of a match, by searching for the
+// strings with which all matches begin. It returns nil if that doesn't help, as in Lines mode.
 func nextStart(prefix literal.Set, mode Mode) func(text []byte, from int) int {
 	if mode == Lines || len(prefix) == 0 || hasEmptyText(prefix) || setFrequency(prefix) > commonHits {
 		return nil
@@ -185,11 +183,11 @@ func nextStart(prefix literal.Set, mode Mode) func(text []byte, from int) int {
 	}
 }
 
-// looksAhead are the assertions that don't depend on the preceding text.
+// looksAhead is the set of assertions that don't depend on the preceding text.
 const looksAhead nfa.LookSet = 1<<hir.LookEnd | 1<<hir.LookEndLine | 1<<hir.LookEndCRLF |
 	1<<hir.LookWordEndHalfASCII | 1<<hir.LookWordEndHalfUnicode
 
-// sameSet reports whether both are one slice.
+// sameSet reports whether x and y are the same slice.
 func sameSet(x, y literal.Set) bool {
 	return len(x) > 0 && len(x) == len(y) && &x[0] == &y[0]
 }
@@ -203,13 +201,13 @@ func hasEmptyText(set literal.Set) bool {
 	return false
 }
 
-// The assertions that hold at the start or the end of every line.
+// atStart and atEnd are the assertions that hold at the start and at the end of every line.
 const (
 	atStart nfa.LookSet = 1<<hir.LookStart | 1<<hir.LookStartLine | 1<<hir.LookStartCRLF
 	atEnd   nfa.LookSet = 1<<hir.LookEnd | 1<<hir.LookEndLine | 1<<hir.LookEndCRLF
 )
 
-// holdsAt reports whether n has an empty match wherever the assertions hold.
+// holdsAt reports whether n has an empty match at every position where the assertions in looks hold.
 func holdsAt(n *hir.Node, looks nfa.LookSet) bool {
 	holds := func(s *hir.Node) bool { return holdsAt(s, looks) }
 	switch n.Op {
@@ -229,7 +227,7 @@ func holdsAt(n *hir.Node, looks nfa.LookSet) bool {
 	return false
 }
 
-// mapLooks returns the tree with its assertions replaced.
+// mapLooks returns the tree with each assertion l replaced by to(l).
 func mapLooks(n *hir.Node, to func(hir.Look) hir.Look) *hir.Node {
 	if n.Op == hir.OpLook {
 		if l := to(n.Look); l != n.Look {
@@ -248,8 +246,8 @@ func mapLooks(n *hir.Node, to func(hir.Look) hir.Look) *hir.Node {
 	return &c
 }
 
-// looseLineEnd lets a line end before \r as well, because the text of a line excludes the
-// \r of its ending.
+// looseLineEnd lets the end of a line match before \r as well, because the \r of a line ending
+// is not part of the line.
 func looseLineEnd(l hir.Look) hir.Look {
 	if l == hir.LookEndLine {
 		return hir.LookEndCRLF

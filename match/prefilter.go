@@ -13,8 +13,8 @@ import (
 	"quarry/internal/re/vec"
 )
 
-// prefilter finds the places where a match could be: every match contains one of its
-// strings. It never misses a match, but a hit need not be one.
+// prefilter finds candidates for matches: every match contains one of its strings. It never
+// misses a match, but a hit need not be one.
 type prefilter struct {
 	finder *vec.Finder
 	fold   *vec.Finder
@@ -22,19 +22,19 @@ type prefilter struct {
 	lens   []int // of multi's strings
 	bytes  *vec.ByteSet
 
-	// oddCase says that the text contains k or s in any case, which also match the Kelvin
-	// sign and the long s. The kernels fold only ASCII, so a buffer that contains one of those
-	// is searched without the prefilter.
+	// oddCase reports that a string contains k or s in any case, which also match the Kelvin
+	// sign and the long s. The kernels fold only ASCII, so a buffer that contains one of these
+	// two letters is searched without the prefilter.
 	oddCase bool
-	// hasCR says that a string contains \r, so that a hit may extend into a line ending.
+	// hasCR reports that a string contains \r, so that a hit may extend into a line ending.
 	hasCR bool
 	// longest is the length of the longest string.
 	longest int
-	// loose says that a hit may not be one of the wanted strings.
+	// loose reports that a hit may not be one of the original strings.
 	loose bool
 }
 
-// find returns the first hit at or after from, or -1 as its start.
+// find returns the first hit at or after from; start is -1 if there is none.
 func (p *prefilter) find(buf []byte, from int) (start, end int) {
 	switch {
 	case p.finder != nil:
@@ -55,8 +55,8 @@ func (p *prefilter) find(buf []byte, from int) (start, end int) {
 	}
 }
 
-// first is find for patterns whose hits are matches. No match precedes the hit, unless
-// it contains one of the odd letters.
+// first is find for patterns whose hits are matches. known is false if an odd letter makes it
+// uncertain that the hit is the first match.
 func (p *prefilter) first(buf []byte, from int) (start, end int, known bool) {
 	start, end = p.find(buf, from)
 	if !p.oddCase {
@@ -64,13 +64,13 @@ func (p *prefilter) first(buf []byte, from int) (start, end int, known bool) {
 	}
 	seen := buf[from:]
 	if start >= 0 {
-		// Up to its first odd letter, a match has the length of its string.
+		// A missed earlier match would have its first odd letter in these bytes.
 		seen = buf[from:min(len(buf), start+p.longest+len(kelvin))]
 	}
 	return start, end, p.usable(seen)
 }
 
-// countLines counts the lines with a hit. The first unbroken bytes contain no line feed.
+// countLines counts the lines with a hit. The first unbroken bytes of buf contain no line feed.
 func (p *prefilter) countLines(buf []byte, unbroken int) int {
 	n := 0
 	for pos := 0; pos < len(buf); {
@@ -91,10 +91,10 @@ func (p *prefilter) countLines(buf []byte, unbroken int) int {
 
 var kelvin, longS = []byte("\u212a"), []byte("\u017f")
 
-// oddLead are the first bytes of the two odd letters.
+// oddLead is the set of first bytes of the odd letters, the Kelvin sign and the long s.
 var oddLead = vec.NewByteSet(&[256]bool{0xC5: true, 0xE2: true})
 
-// usable reports whether the prefilter is sound on this buffer.
+// usable reports whether the prefilter finds all matches in this buffer.
 func (p *prefilter) usable(buf []byte) bool {
 	if !p.oddCase {
 		return true
@@ -151,16 +151,16 @@ func newPrefilter(set literal.Set) *prefilter {
 	return p
 }
 
-// maxVariants limits the expansions of one folded string with non-ASCII letters, and
-// maxStrings limits all strings together.
+// maxVariants limits the case variants of one string with non-ASCII letters, and maxStrings
+// the total number of strings.
 const (
 	maxVariants = 16
 	maxStrings  = 64
 )
 
-// expandFolds expands the non-ASCII letters of folded strings to all their cases, since the
-// kernels fold only ASCII. A string with too many of them is truncated and then loose: a hit
-// is only a hint.
+// expandFolds replaces folded strings with non-ASCII letters by all their case variants, since
+// the kernels fold only ASCII. A string with too many variants is truncated; then loose is
+// set, because a hit is only a hint.
 func expandFolds(set literal.Set) (out literal.Set, loose bool) {
 	for _, lit := range set {
 		if !lit.Fold || isASCII(lit.Text) {
@@ -182,7 +182,8 @@ func expandFolds(set literal.Set) (out literal.Set, loose bool) {
 func caseVariants(text string) (variants []string, cut bool) {
 	variants = []string{""}
 	for len(text) > 0 {
-		// Invalid UTF-8 is RuneError of size 1 and matches itself, as does U+FFFD.
+		// DecodeRune returns RuneError of size 1 for invalid UTF-8. Such a byte matches
+		// itself, like U+FFFD.
 		r, size := utf8.DecodeRuneInString(text)
 		orbit := []string{text[:size]}
 		if r >= utf8.RuneSelf {
@@ -222,8 +223,8 @@ func hasCaseASCII(s string) bool {
 	return false
 }
 
-// bestSet picks, from the clauses of a need, the set whose strings should be rarest, or nil
-// if none is worth searching for.
+// bestSet returns the clause of a need whose strings are probably rarest in text, or nil if
+// none is worth searching for.
 func bestSet(n *literal.Need) literal.Set {
 	set, freq := cheapest(n)
 	if set == nil || freq > commonHits {
@@ -232,8 +233,8 @@ func bestSet(n *literal.Need) literal.Set {
 	return set
 }
 
-// commonHits is the rate from which hits cost more than running the automaton over
-// everything: about one every 24 bytes.
+// commonHits is the number of hits per byte, about one every 24 bytes, above which examining
+// hits costs more than running the automaton over the whole text.
 const commonHits = 1.0 / 24
 
 func cheapest(n *literal.Need) (literal.Set, float64) {
@@ -258,7 +259,7 @@ func cheapest(n *literal.Need) (literal.Set, float64) {
 				return nil, math.Inf(1)
 			}
 			if !slices.ContainsFunc(set, func(l literal.Lit) bool { return !slices.Contains(all, l) }) {
-				continue // in both orders: key, then secret, or secret, then key
+				continue // the set is known: key and secret in both orders need the same strings
 			}
 			all, sum = append(all, set...), sum+f
 		}
@@ -267,8 +268,8 @@ func cheapest(n *literal.Need) (literal.Set, float64) {
 	return nil, math.Inf(1)
 }
 
-// setFrequency estimates the hits per byte of text. Letters in a word are not independent,
-// so each further byte counts half its information.
+// setFrequency estimates the number of hits per byte of text. Letters in a word are not
+// independent, so each further byte counts half its information.
 func setFrequency(set literal.Set) float64 {
 	sum := 0.0
 	for _, lit := range set {
@@ -288,8 +289,8 @@ func setFrequency(set literal.Set) float64 {
 	return sum * (1 + float64(len(set))/16)
 }
 
-// firstBytes makes a prefilter of the first bytes of matches, if they are rare in text:
-// those of \p{Greek} are, those of \w are not.
+// firstBytes makes a prefilter of the first bytes of matches, if these bytes are rare in text,
+// as for \p{Greek} but not for \w.
 func firstBytes(prog *nfa.Prog) *prefilter {
 	if prog.Nullable {
 		return nil

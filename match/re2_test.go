@@ -15,9 +15,9 @@ import (
 	"unicode/utf8"
 )
 
-// TestRE2 runs RE2's exhaustive tests, which come with Go: every short pattern of some
-// pieces on every short text. A line has the answers of four searches: leftmost-first of
-// the whole text and of a part, then leftmost-longest, which is not offered.
+// TestRE2 runs RE2's exhaustive tests, which come with Go: all short patterns of a few pieces
+// on all short texts. A line has the results of four searches: leftmost-first of the whole
+// text and of a part, then the same leftmost-longest, which this package doesn't offer.
 func TestRE2(t *testing.T) {
 	if os.Getenv("QUARRY_SUITES") == "" || testing.Short() {
 		t.Skip("set QUARRY_SUITES to run all of RE2's tests")
@@ -129,8 +129,8 @@ func (r *re2Run) answers(answers []string) {
 	}
 }
 
-// splitsCharacter reports an empty match inside of a character, which RE2's \B finds
-// between its bytes. This package finds none.
+// splitsCharacter reports whether the answer is an empty match inside a character. RE2's \B
+// finds these, this package doesn't.
 func splitsCharacter(answer, text string) bool {
 	start, end, ok := strings.Cut(answer, "-")
 	at, err := strconv.Atoi(start)

@@ -1,6 +1,6 @@
 package match
 
-// eachLine is the definition of Lines: the exact engine on every line.
+// eachLine defines the results of Lines: it runs the exact engine on every line.
 func (m *Matcher) eachLine(buf []byte, yield func(start, end int) bool) {
 	for pos := 0; pos < len(buf) && m.err == nil; {
 		end, next := textEnd(buf, pos, m.p.opts.KeepCR)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Each of several expressions keeps its own groups and references.
+// Each of several joined expressions keeps its own groups and references.
 func TestCompileAnyECMAScript(t *testing.T) {
 	opts := Options{Syntax: ECMAScript}
 	p, err := CompileAny([]string{`(a)x`, `(b)\1`, `(?<q>['"])c\k<q>`}, opts)
@@ -51,7 +51,7 @@ func TestWholeECMAScript(t *testing.T) {
 	}
 }
 
-// Groups count towards the size of a pattern, so that every compiled pattern also runs.
+// Groups count towards the size limit, so that every compiled pattern can also run.
 func TestGroupsWithinLimit(t *testing.T) {
 	for n := 1; n < 1<<13; n *= 2 {
 		for _, limit := range []int{0, 1 << 12, 1 << 16, 1 << 20} {
@@ -68,8 +68,8 @@ func TestGroupsWithinLimit(t *testing.T) {
 	}
 }
 
-// Single bytes that aren't UTF-8 may form a letter with their neighbours, so they can't be
-// part of a case-insensitive string.
+// A byte that isn't UTF-8 may form a letter with its neighbours, so it can't be part of a
+// case-insensitive string in a Need.
 func TestNeedBrokenBytes(t *testing.T) {
 	for _, c := range []struct{ expr, text string }{
 		{`(?i:a)(?-u:\xC5)((?-u:\xBF))`, "a\u017f"},

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// foldCase decides Smart as ripgrep does: case is ignored if the expressions have literal
-// characters and none of those is upper case.
+// foldCase reports whether to ignore case. For Smart it decides like ripgrep: case is ignored
+// if the expressions have literal characters and none of them is upper case.
 func foldCase(exprs []string, opts Options) bool {
 	if opts.Case != Smart {
 		return opts.Case == Insensitive
@@ -24,8 +24,8 @@ func foldCase(exprs []string, opts Options) bool {
 	return s.literal && !s.upper
 }
 
-// smart examines the literal characters of a pattern for Smart. \W, \p{Lu}, group names and
-// flags have none.
+// smart records whether a pattern has literal characters and whether one is upper case. \W,
+// \p{Lu}, group names and flags aren't literal characters.
 type smart struct {
 	literal bool
 	upper   bool
@@ -64,7 +64,7 @@ func (s *smart) pattern(expr string) {
 		case r == '(':
 			size = groupPrefix(expr)
 		case r == '{':
-			// A count, as {2,3}. In ECMAScript it may also be a literal brace.
+			// Skip a count such as {2,3}. In ECMAScript it may also be a literal brace.
 			if i := strings.IndexByte(expr, '}'); i > 0 && strings.Trim(expr[1:i], "0123456789, ") == "" {
 				size = i + 1
 			}
@@ -75,7 +75,7 @@ func (s *smart) pattern(expr string) {
 	}
 }
 
-// groupPrefix returns the length of a group's opening: its flags or its name.
+// groupPrefix returns the length of a group's opening, with its flags or name.
 func groupPrefix(s string) int {
 	if !strings.HasPrefix(s, "(?") {
 		return 1
@@ -124,7 +124,7 @@ func (s *smart) escape(expr string) int {
 	case 'b', 'k':
 		return end + braced
 	case 'a', 'f', 't', 'n', 'r', 'v':
-		s.char(0) // a character without case
+		s.char(0) // some character without case
 	}
 	if r >= utf8.RuneSelf || !('a' <= r|0x20 && r|0x20 <= 'z' || '0' <= r && r <= '9' || r == '<' || r == '>') {
 		s.char(r)

@@ -9,8 +9,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// Counts in the thousands take linear work where a match begins nearly everywhere, and end
-// with ErrBudget where none does. Before, 4 MB took 280 s.
+// Patterns with counts in the thousands take linear time where a match begins nearly
+// everywhere, and end with ErrBudget where none does. Formerly 4 MB took 280 s.
 func TestLargeCounts(t *testing.T) {
 	stress.SkipShort(t)
 	lines := strings.Repeat("static int value = compute(first, second); /* some comment here */\n", stress.Size(1<<19, 2<<20)/68)
@@ -41,7 +41,7 @@ func TestLargeCounts(t *testing.T) {
 		}
 		s, n := p.NewSearch(), 0
 		if c.matches < 0 {
-			s.exact.Store(maxSteps / int64(stress.Size(64, 16))) // the cost of a whole one is known: 16 times as long
+			s.exact.Store(maxSteps / int64(stress.Size(64, 16))) // a full budget takes 16 times as long
 		}
 		m := s.NewMatcher()
 		start := stress.CPU()
@@ -69,7 +69,7 @@ func TestStepsAreShared(t *testing.T) {
 	first, second := s.NewMatcher(), s.NewMatcher()
 	first.Each(text, func(int, int) bool { return true })
 	if !errors.Is(first.Err(), ErrBudget) {
-		t.Skip("an automaton does it") // then nothing is shared
+		t.Skip("an automaton does it") // then the pattern doesn't use the budget
 	}
 	second.Each(text, func(int, int) bool { return true })
 	if !errors.Is(second.Err(), ErrBudget) {

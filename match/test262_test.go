@@ -15,7 +15,7 @@ import (
 	"unicode/utf8"
 )
 
-// record is the observations of one test of test262; see testdata/test262.js.
+// record holds the observations of one test of test262; see testdata/test262.js.
 type record struct {
 	Kind, File    string
 	Source, Flags string
@@ -27,8 +27,8 @@ type record struct {
 	Match, Not    []string
 }
 
-// suite returns a folder below QUARRY_SUITES, or skips the test: the suites take minutes,
-// and make conformance-all runs them.
+// suite returns a folder below QUARRY_SUITES, or skips the test if there is none: the suites
+// take minutes, and make conformance-all runs them.
 func suite(t *testing.T, name string) string {
 	t.Helper()
 	dir := filepath.Join(os.Getenv("QUARRY_SUITES"), name)
@@ -38,8 +38,8 @@ func suite(t *testing.T, name string) string {
 	return dir
 }
 
-// TestTest262 compares with the observations of test262's RegExp tests. Its last line is
-// read for docs/CONFORMANCE.md.
+// TestTest262 compares with the observations of test262's RegExp tests. The last line of its
+// output is used in docs/CONFORMANCE.md.
 func TestTest262(t *testing.T) {
 	dir := suite(t, "test262")
 	node, err := exec.LookPath("node")
@@ -102,8 +102,8 @@ func (r *record) empty() bool {
 	return false
 }
 
-// differs says why a record can't be compared: a text here is UTF-8, so it has no lone
-// surrogates, and a character beyond U+FFFF is one character.
+// differs returns why a record can't be compared, or "". Texts here are UTF-8, so they have no
+// lone surrogates, and a character beyond U+FFFF is one character.
 func (r *record) differs() string {
 	parts := []string{r.Source, r.Text}
 	for _, v := range r.Result[min(1, len(r.Result)):] {
@@ -166,8 +166,8 @@ func (r *record) check() string {
 	return r.checkExec(m)
 }
 
-// checkStrings checks as the test does: all strings as one text, and each separately only
-// if that fails.
+// checkStrings checks like the original test: all strings as one text, and each one separately
+// only if that fails.
 func (r *record) checkStrings(m *Matcher) string {
 	has := func(s string) bool {
 		_, _, ok := m.Find([]byte(s), 0)
@@ -256,5 +256,5 @@ func (r *record) checkExec(m *Matcher) string {
 	return ""
 }
 
-// lone matches half a surrogate pair written as an escape.
+// lone matches an escape of half a surrogate pair.
 var lone = regexp.MustCompile(`\\u[dD][89a-fA-F][0-9a-fA-F]{2}|\\u\{[dD][89a-fA-F][0-9a-fA-F]{2}\}`)

@@ -9,9 +9,9 @@ import (
 	"quarry/internal/stress"
 )
 
-// Spans and groups in texts of many lines, with runs in which a state repeats, equal the
-// exact engine's: skipping such runs, searching only around a literal and deciding word
-// assertions by their inside change nothing.
+// Spans and groups in texts of many lines, some with runs that keep a state, equal the exact
+// engine's. So three shortcuts don't change results: skipping such runs, searching only around
+// a literal, and deciding word assertions by the inside.
 func TestWholeTextsAgree(t *testing.T) {
 	stress.SkipTiny(t)
 	for seed := range uint64(stress.N(2500)) {
@@ -66,7 +66,7 @@ func checkGroups(t *testing.T, p *Pattern, m *Matcher, text []byte) {
 	}
 }
 
-// A pattern for which OneLine is true finds the same in both modes.
+// A pattern for which OneLine is true has the same matches in both modes.
 func TestOneLine(t *testing.T) {
 	for expr, want := range map[string]bool{
 		"needle": true, `\w+`: true, "a|bc": true, `\bfoo\b`: true, "(?i)NEEDLE": true, "[a-z]+|é": true,
@@ -91,7 +91,7 @@ func TestOneLine(t *testing.T) {
 			var x, y [][2]int
 			a.Each(text, func(s, e int) bool { x = append(x, [2]int{s, e}); return true })
 			b.Each(text, func(s, e int) bool { y = append(y, [2]int{s, e}); return true })
-			// After the last line feed no line begins.
+			// No line begins after the last line feed.
 			if n := len(x); n > 0 && x[n-1] == [2]int{len(text), len(text)} && (len(text) == 0 || text[len(text)-1] == '\n') {
 				x = x[:n-1]
 			}

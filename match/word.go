@@ -8,18 +8,19 @@ import (
 	"quarry/internal/re/nfa"
 )
 
-// bounded is a pattern with a Unicode word assertion at its start or end, as -w makes of
-// every pattern. No byte automaton can decide these assertions, but it can find the inside:
-// a match begins where the inside has a match. So the leftmost match of the inside is the
-// leftmost and preferred match of the pattern if the assertions hold around it. If they
-// don't, the exact engine decides about that place.
+// bounded is a pattern with a Unicode word assertion at its start or end, as added by -w. No
+// byte automaton can decide these assertions, but it can find the inside, the pattern without
+// them. A match begins only where the inside has a match. So the leftmost match of the inside
+// is the leftmost and preferred match of the pattern if the assertions hold around it. If they
+// don't, the exact engine decides at that position.
 type bounded struct {
 	before, after hir.Look // LookNone if there is none
 	strings       bool     // the inside is a set of strings, which are found faster than by an automaton
 	inside        func() *Pattern
 }
 
-// newBounded splits a tree; nil if it doesn't have that form.
+// newBounded splits a tree into the inside and its assertions. It returns nil if the tree
+// doesn't have that form.
 func newBounded(root *hir.Node, opts Options, lim limits) *bounded {
 	if root.Op != hir.OpConcat || opts.Syntax == Words {
 		return nil
@@ -38,7 +39,7 @@ func newBounded(root *hir.Node, opts Options, lim limits) *bounded {
 	}
 	found := literal.Extract(inside)
 	b.strings = found.Exact != nil && !found.Loose
-	// Built on first use: Unicode classes take a millisecond.
+	// The inside is built on first use, because Unicode classes take a millisecond.
 	b.inside = sync.OnceValue(func() *Pattern {
 		plan, err := newPlan(&source{root: inside, names: []string{""}}, found, opts, lim)
 		if err != nil {
@@ -70,7 +71,7 @@ func (b *bounded) holds(text []byte, start, end int) bool {
 		(b.after == hir.LookNone || nfa.Holds(b.after, text, end))
 }
 
-// boundedSpan is spanIn for such a pattern. known is false if too many matches of the
+// boundedSpan is spanIn for a bounded pattern. known is false if too many matches of the
 // inside aren't matches of the pattern.
 func (m *Matcher) boundedSpan(text []byte, from, to int) (start, end int, ok, known bool) {
 	b := m.p.plan.bounded
@@ -100,7 +101,7 @@ func (m *Matcher) boundedSpan(text []byte, from, to int) (start, end int, ok, kn
 		if m.err != nil {
 			return 0, 0, false, true
 		}
-		// The bytes read for this match will be read again for the next one.
+		// The next match will read the bytes of this one again.
 		if credit += 8*(start+1-from) - (end - from) - missBytes; credit < 0 {
 			return 0, 0, false, false
 		}
@@ -109,11 +110,11 @@ func (m *Matcher) boundedSpan(text []byte, from, to int) (start, end int, ok, kn
 	return 0, 0, false, true
 }
 
-// boundedCredit is how many bytes boundedSpan may read without progress, in addition to
-// those it advances by.
+// boundedCredit is the number of bytes that boundedSpan may read without progress, in addition
+// to the bytes it advances by.
 const boundedCredit = 4 << 10
 
-// insideSpan is span for the inside in a part of a text.
+// insideSpan finds the first match of the inside in text[from:to].
 func (m *Matcher) insideSpan(text []byte, from, to int) (start, end int, ok bool) {
 	if to == len(text) {
 		return m.span(text, from)

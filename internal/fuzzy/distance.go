@@ -3,10 +3,10 @@ package fuzzy
 // maxDistance is the longest text that Distance compares.
 const maxDistance = 64
 
-// Distance returns how many letters must be inserted, deleted, replaced or swapped with
-// their neighbour to turn a into b, at most bound. For texts of more than 64 bytes it returns
-// bound. It does not allocate: for an empty answer a name is compared with all 78,000 of a
-// tree.
+// Distance returns how many letters must be inserted, deleted, replaced or swapped with their
+// neighbour to turn a into b, at most bound. For texts of more than 64 bytes it returns bound.
+// It does not allocate, because after a search without results a name is compared with all
+// names of a tree, which can be 78,000.
 func Distance(a, b string, bound int) int {
 	if d := len(a) - len(b); d >= bound || -d >= bound || len(a) > maxDistance || len(b) > maxDistance {
 		return bound

@@ -1,11 +1,10 @@
-// Package fuzzy ranks paths by how well they match the remembered parts of one.
+// Package fuzzy ranks paths by how well they match the parts of a path that someone remembers.
 //
-// A query is words in any order. Each word is a name, a stem, the start or a part of one, the
-// initials of its words, one of these with a typo, or joined prefixes of words of the path;
-// slashes in a word separate folders. Case is ignored, and _ and - are equal. Every word must
-// match. Scoring a path allocates nothing and depends only on the path, so the order (score,
-// then the shorter path, then its bytes) is the same on every machine. A Query is immutable
-// and safe for concurrent use.
+// A query is a list of words in any order, all of which must match. A word is a name, a stem, the
+// start or another part of a name, the initials of its words, one of these with a typo, or joined
+// prefixes of words of the path. Slashes in a word separate folders. Case is ignored, and _ and - are
+// equal. Scoring a path allocates nothing and depends only on the path, so the order (by score, then
+// length, then bytes) is the same on every machine. A Query is immutable and safe for concurrent use.
 package fuzzy
 
 import (
@@ -26,7 +25,7 @@ import (
 	"quarry/internal/crew"
 )
 
-// Limits of a query; no name is longer.
+// Limits of a query. No name is longer than maxQuery.
 const (
 	maxQuery = 1024
 	maxTerms = 16
@@ -36,19 +35,19 @@ const (
 type Query struct {
 	groups []group
 	mask   uint64
-	typos  bool // a term is long enough to have one
-	known  int  // how many of its words are compared with folders
+	typos  bool // a term is long enough to match with a typo
+	known  int  // number of words that are compared with folders
 }
 
-// group is a word of the query: parts of a path in order, usually one.
+// group is a word of the query: one or more parts of a path, in order. There is usually one.
 type group struct {
 	terms []term
 	whole []byte // the group without slashes, to match scattered letters
 	mask  uint64 // its letters
-	words []term // of a lone term with separators, to match in any order
+	words []term // the words of a lone term with separators, which may match in any order
 
-	repeats int // how often the query has it before
-	known   int // index of its words in path.known
+	repeats int // number of times that the query has the same group before this one
+	known   int // index of the group's words in path.known
 }
 
 type term struct {
@@ -107,7 +106,7 @@ func Compile(query string) (*Query, error) {
 	return q, nil
 }
 
-// separateWords returns the words of a term that has several of two letters or more.
+// separateWords returns the words of a term, or nil unless it has several, all of at least two letters.
 func separateWords(text []byte) (words []term) {
 	for w := range bytes.FieldsFuncSeq(text, func(r rune) bool { return r < utf8.RuneSelf && class[byte(r)] == separator }) {
 		if len(w) < 2 {
@@ -121,20 +120,19 @@ func separateWords(text []byte) (words []term) {
 	return words
 }
 
-// Match is a matching path, with its index in the given list.
+// Match is a matching path, given as its index in the list of paths.
 type Match struct {
 	Index int
 	Score int
 
 	direct, exact bool // the name contains the query, or equals it
-	within        bool // it is in a folder named exactly like the query
+	within        bool // the path is in a folder named exactly like the query
 }
 
-// Rank returns the matching paths, best first, and their total number; keep, if not 0,
-// limits how many are returned. Paths with a score below least, or less than half of the best
-// score, are dropped, because letters scattered over a path match nearly everywhere. If a
-// name equals the query, names that do not contain it are dropped too, except files of a
-// folder with that name.
+// Rank returns the matching paths, best first, and their total number. keep, if not 0, limits how
+// many are returned. Paths with a score below least, or below half of the best score, are dropped,
+// because letters scattered over a path match nearly everywhere. If a name equals the query, Rank
+// also drops names that don't contain the query, except those of files in a folder with that name.
 func (q *Query) Rank(paths []string, workers, least, keep int) (list []Match, total int) {
 	list = q.fitting(paths, workers)
 	best, exact := 0, false
@@ -147,8 +145,8 @@ func (q *Query) Rank(paths []string, workers, least, keep int) (list []Match, to
 	return first(list, paths, keep), len(list)
 }
 
-// chunk is how many paths a worker takes at a time: enough that most follow one in the same
-// folder, few enough that all workers finish together.
+// chunk is the number of paths that a worker takes at a time: enough that most paths follow
+// one in the same folder, and few enough that all workers finish together.
 const chunk = 2048
 
 // fitting returns the possibly matching paths, unordered.
@@ -189,7 +187,7 @@ func (q *Query) fitting(paths []string, workers int) []Match {
 }
 
 // first returns the first keep matches in order, or all if keep is 0. Most queries match
-// thousands of paths and show 20, so the others are not sorted.
+// thousands of paths and show 20, so it doesn't sort the others.
 func first(list []Match, paths []string, keep int) []Match {
 	if keep <= 0 || keep >= len(list) {
 		return sorted(list, paths)
@@ -197,7 +195,7 @@ func first(list []Match, paths []string, keep int) []Match {
 	order := func(a, b Match) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(len(paths[a.Index]), len(paths[b.Index])), strings.Compare(paths[a.Index], paths[b.Index]))
 	}
-	top := list[:keep] // a heap with the last of them on top
+	top := list[:keep] // a heap with the last of its matches on top
 	for i := keep/2 - 1; i >= 0; i-- {
 		sink(top, i, order)
 	}
@@ -229,8 +227,8 @@ func sink(heap []Match, i int, order func(a, b Match) int) {
 	}
 }
 
-// sorted orders matches by score, then the shorter path, then its bytes. It compares numbers
-// first: a sort that compares the texts took three times as long.
+// sorted orders matches by score, then by the path's length, then by its bytes. It compares scores
+// and lengths as one number first: a sort that compares the texts took three times as long.
 func sorted(list []Match, paths []string) []Match {
 	type key struct {
 		rank uint64 // score and length
@@ -310,7 +308,7 @@ func maskOf(b []byte) (m uint64) {
 	return m
 }
 
-// foldText folds a text of any alphabet, with composed or decomposed letters.
+// foldText folds a text of any alphabet. Composed and decomposed letters become equal.
 func foldText(s string) []byte {
 	if strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) >= 0 {
 		s = norm.NFC.String(strings.Map(unicode.ToLower, s))
@@ -322,15 +320,15 @@ func foldText(s string) []byte {
 	return b
 }
 
-// path is one candidate split into parts. Its buffers are reused, and so is the data about
-// its folders: in a sorted list most paths share them with the previous one.
+// path is a candidate split into parts. It is reused, including the data about its folders: in
+// a sorted list most paths have the same folders as the previous one.
 type path struct {
 	raw    string
 	text   []byte // folded
 	name   []byte // the last part of text
-	base   int    // where it starts
+	base   int    // where the name begins in text
 	stem   int    // length of name before its last dot
-	first  int    // and before its first
+	first  int    // length of name before its first dot
 	marked bool   // split has set the following fields
 	words  []int  // starts of the stem's words, in name
 	heads  []byte // their initials
@@ -338,27 +336,27 @@ type path struct {
 	typos  int    // terms that match only with a typo
 	direct bool   // the name contains the query
 	named  bool   // the name equals the query
-	exact  bool   // another path's name equals it: only names that contain it count
+	exact  bool   // the name of some path equals the query, so only names that contain the query count
 	within bool   // a folder equals the query
 
 	own     uint64 // letters of the name
-	all     bool   // assume that a name has all letters: for tests
-	dir     string // of raw, with the slash
+	all     bool   // for tests: assume that every name has all letters
+	dir     string // the folders' part of raw, with the last slash
 	mask    uint64 // its letters
-	folders int    // its length in text
+	folders int    // length of the folders in text
 	parts   []span // the folders, nearest last
 	known   []inDir
 }
 
 type span struct{ start, end int }
 
-// inDir is how well the folders match a word of the query.
+// inDir records how well the folders match a word of the query.
 type inDir struct {
 	known, typo bool
 	value       int
 }
 
-// fill splits a path, or reports that it lacks letters of the query.
+// fill splits the path s into parts. It returns false if the path lacks letters of the query.
 func (p *path) fill(s string, q *Query) bool {
 	base := len(p.dir)
 	if p.known == nil || !strings.HasPrefix(s, p.dir) || strings.IndexByte(s[base:], '/') >= 0 {
@@ -371,7 +369,7 @@ func (p *path) fill(s string, q *Query) bool {
 		own |= bit[s[i]]
 	}
 	if ascii >= utf8.RuneSelf || p.all {
-		own = ^uint64(0) // folding may change them
+		own = ^uint64(0) // folding may change the letters
 	}
 	missing := bits.OnesCount64(q.mask &^ (p.mask | own))
 	if missing > 1 || missing == 1 && !q.typos {
@@ -390,7 +388,8 @@ func (p *path) fill(s string, q *Query) bool {
 	return true
 }
 
-// split finds the words of the name. Most names are rejected before that.
+// split finds the words of the name. It is not part of fill, because most names are rejected
+// before their words are needed.
 func (p *path) split() {
 	if p.marked {
 		return
@@ -405,7 +404,7 @@ func (p *path) split() {
 	}
 }
 
-// enter splits the folders of the next paths.
+// enter splits the folders for this and the next paths.
 func (p *path) enter(dir string, q *Query) {
 	p.dir = dir
 	ascii := byte(0)
@@ -426,7 +425,7 @@ func (p *path) enter(dir string, q *Query) {
 	clear(p.known)
 }
 
-// appendFolded folds a part of a path; bits has the bits of all its bytes.
+// appendFolded folds a part of a path. bits is all its bytes or-ed together.
 func appendFolded(to []byte, s string, bits byte) []byte {
 	if bits >= utf8.RuneSelf {
 		return append(to, foldText(s)...)
@@ -439,8 +438,8 @@ func appendFolded(to []byte, s string, bits byte) []byte {
 	return to
 }
 
-// kind returns the class of a byte of text before folding, which shows the capitals of camel
-// case, unless folding changed the length.
+// kind returns the class of byte i of text. It looks at the path before folding, to see the
+// capitals of camel case, unless folding changed the length.
 func (p *path) kind(i int) byte {
 	if i < p.folders {
 		if len(p.dir) == p.folders {
@@ -452,7 +451,7 @@ func (p *path) kind(i int) byte {
 	return class[p.text[i]]
 }
 
-// starts reports whether a word begins at a byte of text.
+// starts reports whether a word begins at byte i of text.
 func (p *path) starts(i int) bool {
 	k := p.kind(i)
 	if k == separator || i == 0 || i == p.base {
@@ -462,7 +461,7 @@ func (p *path) starts(i int) bool {
 	return prev == separator || k == upper && (prev == lower || prev == digit)
 }
 
-// ends reports whether a word ends before a byte of text, or at its end.
+// ends reports whether a word ends before byte i of text.
 func (p *path) ends(i int) bool {
 	switch {
 	case i == len(p.text):

@@ -154,7 +154,7 @@ func scoreOf(q *Query, s string) int {
 	return q.score(&p, s, 0)
 }
 
-// The letter masks of names only save work, and so does ordering by numbers.
+// The letter masks of names, and ordering by numbers, only save work and don't change results.
 func TestShortcuts(t *testing.T) {
 	rng := stress.Rand(7)
 	word := func() string {
@@ -209,7 +209,7 @@ func TestShortcuts(t *testing.T) {
 	}
 }
 
-// The first matches equal the start of the whole list, also among equal scores.
+// The first matches equal the start of the sorted list, even among equal scores.
 func TestFirst(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	var paths []string
@@ -248,7 +248,7 @@ func TestFirst(t *testing.T) {
 	}
 }
 
-// A part of a path matches the files below it; those with the name come first.
+// A query of folder names matches the files below; files with that name come first.
 func TestPartsOfPaths(t *testing.T) {
 	paths := []string{
 		"README.md", "docs/a/very/deep/folder/of/documents/about_something_else_with_a_long_name.md", "docs/index.md", "internal/cli/docs_test.go", "internal/index/docs.go", "internal/notes/searcher.go",
@@ -306,7 +306,8 @@ func TestGlued(t *testing.T) {
 	}
 }
 
-// If the dot is typed, the extension has begun: its rest counts as unmatched.
+// If the query has the dot, its extension is incomplete and the rest of the extension counts
+// as unmatched.
 func TestBegunExtension(t *testing.T) {
 	paths := []string{"proto/test.proto", "proto/test.pb.go", "proto/testing.go"}
 	for query, want := range map[string]string{"proto/test.": "proto/test.pb.go", "proto/test.pr": "proto/test.proto", "proto/test": "proto/test.proto"} {

@@ -3,16 +3,16 @@ package fuzzy
 import "bytes"
 
 const (
-	gluedMost = 520 // joined prefixes of words of the path, less
-	gluedStep = 30  //   this for each but the first
+	gluedMost = 520 // score of joined prefixes of words of the path
+	gluedStep = 30  // subtracted for each prefix after the first
 	minGlued  = 4
 	// maxSteps limits the attempts to split a query.
 	maxSteps = 200
 )
 
-// glued rates a text that consists of prefixes of words of the path, in order and the last
-// one in the name: kernschcore is kernel/sched/core.c. They must have at least two letters on
-// average, because single letters would match too many paths.
+// glued rates a text that consists of prefixes of words of the path, in order, with the last
+// one in the name: kernschcore is kernel/sched/core.c. The prefixes must have at least two
+// letters on average, because single letters would match too many paths.
 func (p *path) glued(text []byte, mask uint64) (v, cover int) {
 	if len(text) < minGlued || mask&^(p.own|p.mask) != 0 {
 		return 0, 0
@@ -25,9 +25,9 @@ func (p *path) glued(text []byte, mask uint64) (v, cover int) {
 	return gluedMost - gluedStep*(pieces-1), inName
 }
 
-// unglue splits text, starting at an offset of the path, longest piece first. It returns how
-// many pieces there are and how many of their letters are in the name; 0 if it can't be done
-// with at most most pieces.
+// unglue splits text into such prefixes, starting at offset from of the path and trying longer
+// prefixes first. It returns the number of prefixes, and how many of their letters are in the
+// name. It returns 0, 0 if this isn't possible with at most `most` prefixes.
 func (p *path) unglue(text []byte, from, most int, steps *int) (pieces, inName int) {
 	if most == 0 {
 		return 0, 0
@@ -52,7 +52,7 @@ func (p *path) unglue(text []byte, from, most int, steps *int) (pieces, inName i
 			}
 			if n == len(text) {
 				if own == 0 {
-					continue // it ends in a folder
+					continue // the last prefix must not end in a folder
 				}
 				return 1, own
 			}

@@ -6,9 +6,8 @@ import (
 	"quarry/internal/splice"
 )
 
-// scatter rates letters that occur in order, in the name or else in the path: the closer
-// together and the more of them at starts of words, the better. mask has the letters of
-// text.
+// scatter rates a text whose letters occur in order, in the name or else in the path. The score is
+// higher if they are closer together and more of them begin words. mask has the letters of text.
 func (p *path) scatter(text []byte, mask uint64) (v, cover int) {
 	if mask&^p.own == 0 {
 		if v := p.subsequence(text, p.base, scattered, lettersMost); v > 0 {
@@ -30,7 +29,8 @@ func (p *path) subsequence(text []byte, from, least, most int) int {
 		}
 		at += i + 1
 	}
-	// Search back from the end of the first occurrence: the shortest one that ends there.
+	// Search backwards from the end of the first occurrence, for the shortest occurrence that
+	// ends there.
 	end := at
 	boundary := 0
 	for i := len(text) - 1; i >= 0; i-- {
@@ -44,7 +44,7 @@ func (p *path) subsequence(text []byte, from, least, most int) int {
 	return least + max(0, span*(len(text)+boundary)/(2*len(text))-8*gaps)
 }
 
-// within1 reports whether a and b differ by one letter: replaced, added, removed, or
+// within1 reports whether a and b differ by exactly one letter: replaced, added, removed, or
 // swapped with its neighbour.
 func within1(a, b []byte) bool {
 	if len(a) > len(b) {

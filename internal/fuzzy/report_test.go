@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// A kind is a way in which people and models remember a path.
+// A kind is a way in which people and models remember paths.
 type kind struct {
 	name string
 	make func(path string, rng *rand.Rand) string // "" if the path has no such query
@@ -176,7 +176,7 @@ func listTree(t testing.TB, dir string) []string {
 // ask is one query and the path it was made from.
 type ask struct{ query, want string }
 
-// asks makes queries from paths with a unique stem: so most of them have one right answer.
+// asks makes queries from paths with a unique stem, so that most queries have one right answer.
 func asks(k kind, paths []string, n int) []ask {
 	rng := rand.New(rand.NewPCG(22, uint64(len(k.name))))
 	stems := map[string]int{}
@@ -196,7 +196,7 @@ func asks(k kind, paths []string, n int) []ask {
 	return list
 }
 
-// rankOf returns the position of a path in a list, from 1; 0 if it is missing.
+// rankOf returns the position of a path in a list, counted from 1, or 0 if it is missing.
 func rankOf(list []string, want string) int { return slices.Index(list, want) + 1 }
 
 func ours(t testing.TB, query string, paths []string) []string {
@@ -225,9 +225,9 @@ func fzf(t testing.TB, program, query string, input []byte) []string {
 	return lines[:min(10, len(lines))]
 }
 
-// TestReport prints how often the path from which a query was made comes first, here and with
-// fzf: on the tree QUARRY_BENCH_TREE, with which the weights were tuned, and on all folders of
-// QUARRY_FUZZY_TREES, with which they were not. QUARRY_FUZZY_KIND selects one kind. The test
+// TestReport prints how often the path that a query was made from is ranked first, here and by
+// fzf. It uses the tree QUARRY_BENCH_TREE, on which the weights were tuned, and all folders of
+// QUARRY_FUZZY_TREES, on which they were not. QUARRY_FUZZY_KIND selects one kind. The test
 // fails where fzf is better.
 func TestReport(t *testing.T) {
 	if os.Getenv("QUARRY_FUZZY_REPORT") == "" {
@@ -300,7 +300,7 @@ func compareTrees(t *testing.T, program string, n int, trees ...[]string) {
 	}
 }
 
-// tally counts ranks.
+// tally counts how often the wanted path is first, or among the first ten.
 type tally struct{ asked, first, ten int }
 
 func (c *tally) add(rank int) {

@@ -12,10 +12,10 @@ import (
 const (
 	nameExact   = 1000
 	stemExact   = 985
-	headExact   = 970 // up to the first dot
-	prefixWord  = 822 // the name begins with it, at the end of a word
+	headExact   = 970 // the name up to its first dot
+	prefixWord  = 822 // the name begins with the term, which ends at the end of a word
 	namePrefix  = 820
-	wholeWord   = 780 // words of the name
+	wholeWord   = 780 // the term equals words of the name
 	wordPrefix  = 730
 	initialsAll = 700
 	stemTypo    = 690
@@ -23,16 +23,16 @@ const (
 	wordTypo    = 600
 	wordSuffix  = 580
 	inside      = 540
-	initialsTop = 520 // the first initials
+	initialsTop = 520 // the initials of the name's first words
 	prefixTypo  = 500
 	folderStart = 470
 	folderWord  = 430
 	folderPart  = 330
 	folderTypo  = 320
-	lettersMost = 300 // letters in order in the name, at most
-	scattered   = 150 //   at least
-	strewnMost  = 140 // over the path, at most
-	strewn      = 20  //   at least
+	lettersMost = 300 // the maximum for letters in order in the name
+	scattered   = 150 // and the minimum
+	strewnMost  = 140 // the maximum for letters in order in the path
+	strewn      = 20  // and the minimum
 
 	most = nameExact + rawBonus
 
@@ -42,12 +42,12 @@ const (
 	rawBonus  = 6   // bonus for the same case
 	asFolder  = 200 // penalty for a word of the query that names a folder, not the file
 
-	minTypo     = 4 // minimal letters of a term that may have a typo
+	minTypo     = 4 // minimum length of a term that may have a typo
 	minInitials = 2
 )
 
-// score rates a path, scaled by 16 so that length decides between equals. best is the best
-// score so far; a path that Rank would drop because of it may get 0.
+// score rates a path. The score is scaled by 16, so that length decides between equal matches.
+// best is the best score so far; a path whose score Rank would drop because of best may get 0.
 func (q *Query) score(p *path, s string, best int) int {
 	if s == "" || !p.fill(s, q) {
 		return 0
@@ -56,7 +56,8 @@ func (q *Query) score(p *path, s string, best int) int {
 	several := len(q.groups) > 1
 	for i := range q.groups {
 		g := &q.groups[i]
-		// With v for this word and the best score for all others, would Rank keep it?
+		// enough reports whether Rank might keep the path if this word scored v and all
+		// further words the maximum.
 		enough := func(v int) bool { return 16*(sum+v+most*(len(q.groups)-1-i))/len(q.groups) >= best/2 }
 		letters := enough(lettersMost)
 		v := 0
@@ -74,9 +75,9 @@ func (q *Query) score(p *path, s string, best int) int {
 		}
 		sum += v
 	}
-	// Of two equal matches, the one with fewer unmatched letters is preferred.
+	// Of two equally good matches, the one with fewer unmatched letters is preferred.
 	rest := p.stem - p.cover
-	if rest < 0 { // the extension was begun, so its rest counts
+	if rest < 0 { // the query has a part of the extension, so the rest of the extension counts too
 		rest = len(p.name) - p.cover
 	}
 	rest = min(max(rest, 0), 30)
@@ -84,8 +85,8 @@ func (q *Query) score(p *path, s string, best int) int {
 	return max(score, 1)
 }
 
-// score rates the i-th word of the query, without slashes; letters says whether they may be
-// scattered.
+// score rates the i-th word of the query, which has no slashes. letters says whether its
+// letters may be scattered.
 func (g *group) score(p *path, i int, several, letters bool) int {
 	t := &g.terms[0]
 	v, cover, typo := p.inName(t)
@@ -123,8 +124,8 @@ func (g *group) score(p *path, i int, several, letters bool) int {
 	return v
 }
 
-// inName rates a term against the name: its score, how many bytes of the stem it covers, and
-// whether it matches only with a typo.
+// inName rates a term against the name. It returns the score, how many bytes of the stem the
+// term covers, and whether the term matches only with a typo.
 func (p *path) inName(t *term) (v, cover int, typo bool) {
 	name, text := p.name, t.text
 	stem := name[:p.stem]
@@ -158,8 +159,7 @@ func (p *path) inName(t *term) (v, cover int, typo bool) {
 	return 0, 0, false
 }
 
-// nameValue rates a text that the name contains, or whose letters are initials of its
-// words.
+// nameValue rates a text that is a part of the name, or the initials of the name's words.
 func (p *path) nameValue(text []byte) int {
 	name := p.name
 	switch {
@@ -188,7 +188,7 @@ func (p *path) nameValue(text []byte) int {
 	return v
 }
 
-// valueIn finds text in a part of the path and rates the best occurrence.
+// valueIn rates the best occurrence of text in a part of the path.
 func (p *path) valueIn(text []byte, from, to, whole, start, end, in int) int {
 	best := 0
 	for at := from; ; {
@@ -211,11 +211,11 @@ func (p *path) valueIn(text []byte, from, to, whole, start, end, in int) int {
 	}
 }
 
-// wordWithin1 reports whether a word of the name is the text with a typo.
+// wordWithin1 reports whether text, with a typo, equals a word of the name.
 func (p *path) wordWithin1(text []byte) bool {
 	p.split()
 	if len(p.words) < 2 {
-		return false // the whole stem
+		return false // its only word is the whole stem
 	}
 	for i, at := range p.words {
 		end := p.stem
@@ -232,7 +232,7 @@ func (p *path) wordWithin1(text []byte) bool {
 	return false
 }
 
-// inFolders rates a term against all folders.
+// inFolders rates a term against all folders, and returns the best score.
 func (p *path) inFolders(t *term) (v int, typo bool) {
 	for i := len(p.parts) - 1; i >= 0; i-- {
 		w, wtypo := p.inFolder(t, i)
@@ -263,8 +263,8 @@ func (p *path) inFolder(t *term, i int) (v int, typo bool) {
 	return 0, false
 }
 
-// inFolders rates terms that are parts of a path: the last is the name, or else a folder, and
-// the others are folders above it in the same order.
+// inFolders rates the terms of a group with slashes. The last term matches the name, or else a
+// folder; the others match folders above it, in the same order.
 func (g *group) inFolders(p *path) int {
 	last := &g.terms[len(g.terms)-1]
 	if p.below(g.terms) {
@@ -295,7 +295,7 @@ func (g *group) inFolders(p *path) int {
 	return v
 }
 
-// below reports whether terms are nested folders of the path.
+// below reports whether the terms equal consecutive folders of the path.
 func (p *path) below(terms []term) bool {
 	for from := len(p.parts) - len(terms); from >= 0; from-- {
 		same := true
@@ -310,8 +310,8 @@ func (p *path) below(terms []term) bool {
 	return false
 }
 
-// chain rates terms against folders before next, the nearest match first. If next is below
-// 0 they may end anywhere before the name.
+// chain rates terms against the folders before folder next, nearest folders first. If next is
+// negative, they may end anywhere before the name.
 func (p *path) chain(terms []term, next int) (sum, typos int, ok bool) {
 	near := next >= 0
 	if !near {
@@ -340,7 +340,7 @@ func (p *path) chain(terms []term, next int) (sum, typos int, ok bool) {
 	return sum, typos, true
 }
 
-// anyOrder rates the words of a term that the name has in another order.
+// anyOrder rates the words of a term that occur in the name in another order.
 func (p *path) anyOrder(g *group) (v, cover int) {
 	sum := 0
 	for i := range g.words {

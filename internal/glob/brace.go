@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// expandGitignore expands {a,b}. Classes and escapes hide braces and commas; groups nest; {a}
-// is a group of one.
+// expandGitignore expands {a,b}. Braces and commas in classes or after a backslash are
+// literal. Groups may be nested, and {a} is a group with one member.
 func expandGitignore(p string) ([]string, *Error) {
 	e := gitBraces{pattern: p}
 	alts, end, err := e.sequence(0, 0)
@@ -26,7 +26,7 @@ type gitBraces struct {
 	pattern string
 }
 
-// sequence parses up to an unescaped , or } of the enclosing group.
+// sequence parses up to the next unescaped , or } of the enclosing group.
 func (e *gitBraces) sequence(i, depth int) ([]string, int, *Error) {
 	p := e.pattern
 	acc := []string{""}
@@ -121,9 +121,9 @@ func checkExpansion(p string, at, count, size int) *Error {
 	return nil
 }
 
-// The shell's brace expansion, which minimatch does before any other parsing, works on
-// characters and treats five escaped ones specially. They lose their backslash in the
-// result, so {a,b}\\* becomes a\* and b\*, as in minimatch.
+// minimatch expands braces like the shell before any other parsing. The expansion works on
+// characters and replaces five escaped ones by these values, which lose their backslash in the
+// result. So {a,b}\\* becomes a\* and b\*, as in minimatch.
 const (
 	escBackslash rune = -1 - iota
 	escOpen
@@ -136,8 +136,8 @@ type shellBraces struct {
 	pattern string
 }
 
-// expandShell expands {a,b}, {1..9} and {a..e..2}. Groups without meaning to a shell, such as
-// {a}, stay as they are.
+// expandShell expands {a,b}, {1..9} and {a..e..2}. Groups that a shell doesn't expand, such as
+// {a}, remain as they are.
 func expandShell(p string) ([]string, *Error) {
 	if !hasBracePair(p) {
 		return []string{p}, nil
@@ -177,7 +177,7 @@ func expandShell(p string) ([]string, *Error) {
 	return out, nil
 }
 
-// hasBracePair reports whether some { is followed by } with no { between.
+// hasBracePair reports whether some { is followed by a } with no other { between them.
 func hasBracePair(p string) bool {
 	open := false
 	for i := 0; i < len(p); i++ {
@@ -227,7 +227,7 @@ func (e *shellBraces) expand(s []rune, top bool, depth int) ([][]rune, *Error) {
 		}
 		seq, isSeq := parseSequence(string(body))
 		if !isSeq && !slices.Contains(body, ',') {
-			if commaThenClose(post) { // the shell's {a},b}: the first } is literal
+			if commaThenClose(post) { // in {a},b} the first } is literal, as in a shell
 				s = slices.Concat(pre, []rune{'{'}, body, []rune{escClose}, post)
 				top = true
 				continue
@@ -259,7 +259,7 @@ func (e *shellBraces) expand(s []rune, top bool, depth int) ([][]rune, *Error) {
 // members expands the comma-separated parts of one group.
 func (e *shellBraces) members(body []rune, depth int) ([][]rune, *Error) {
 	parts := commaParts(body)
-	if len(parts) == 1 { // {{a,b}} is {a} and {b}
+	if len(parts) == 1 { // {{a,b}} gives {a} and {b}
 		inner, err := e.expand(parts[0], false, depth+1)
 		if err != nil {
 			return nil, err
@@ -286,7 +286,7 @@ func (e *shellBraces) members(body []rune, depth int) ([][]rune, *Error) {
 	return values, nil
 }
 
-// combine appends pre and each value to each prefix. No values count as one empty value.
+// combine appends pre and each value to each prefix in acc. If values is nil, it appends pre alone.
 func (e *shellBraces) combine(acc [][]rune, pre []rune, values [][]rune, dropEmpty bool) ([][]rune, *Error) {
 	if values == nil {
 		values = [][]rune{nil}
@@ -362,7 +362,7 @@ func commaParts(s []rune) [][]rune {
 	}
 }
 
-// commaThenClose reports whether a } follows a comma that isn't doubled.
+// commaThenClose reports whether s has a comma, not followed by another one, and a } after it.
 func commaThenClose(s []rune) bool {
 	last := -1
 	for i, r := range s {
@@ -380,12 +380,12 @@ func commaThenClose(s []rune) bool {
 
 type sequence struct {
 	from, to, step int
-	width          int // zero-padded to it, if not 0
+	width          int // pad numbers with zeros to this width; 0 means no padding
 	letters        bool
 }
 
-// parseSequence parses 1..9, 01..10..3, a..e and similar. A number that does not fit an int
-// makes it plain text.
+// parseSequence parses 1..9, 01..10..3, a..e and similar. If a number doesn't fit an int, the
+// group is plain text.
 func parseSequence(body string) (q sequence, ok bool) {
 	f := strings.Split(body, "..")
 	if len(f) != 2 && len(f) != 3 {

@@ -6,19 +6,19 @@ import (
 	"unicode/utf8"
 )
 
-// A class is a set of characters or, for git's rules, of bytes. Members below 256 are in a
-// bitmap; a byte class has no others.
+// A class is a set of characters or, under git's rules, of bytes. Members below 256 are in a
+// bitmap. A byte class has only these.
 type class struct {
 	bits   [4]uint64
 	bytes  bool
 	ranges []runeRange           // beyond the bitmap
 	tables []*unicode.RangeTable // Unicode classes, beyond the bitmap
 	negate bool
-	fold   bool // ignores case: other cases of members are members
+	fold   bool // also matches other cases of its members
 
-	// minimatch's [:graph:] and [:print:] are separate because of its translation to
-	// regular expressions: in a negated class of these and other members, one of the two halves
-	// is enough.
+	// graph and print record minimatch's [:graph:] and [:print:]. They are separate because
+	// minimatch translates a negated class with one of them and other members to an
+	// alternation: it matches a character that is outside of either part.
 	graph, print bool
 }
 
@@ -35,7 +35,7 @@ func (c *class) addRange(lo, hi rune) {
 	}
 }
 
-// step returns the length of the class's match at the start of s, or -1.
+// step returns the length of the character or byte at the start of s if it is in the class, or -1.
 func (c *class) step(s string) int {
 	if c.bytes {
 		if c.has(rune(s[0])) {
@@ -86,9 +86,9 @@ func (c *class) member(r rune) bool {
 	return len(c.tables) > 0 && unicode.In(r, c.tables...)
 }
 
-// parseGitClass parses the class at the start of p like git's wildmatch and returns its
-// length. A nil class is malformed, with a reason. A reason with a class reports something
-// that git accepts but that is probably a mistake.
+// parseGitClass parses the class at the start of p like git's wildmatch, and returns its
+// length. For a malformed class, c is nil and reason says why. If c is not nil, a reason
+// reports something that git accepts but that is probably a mistake.
 func parseGitClass(p string, runes bool) (c *class, n int, reason string) {
 	c = &class{bytes: !runes}
 	next := func(i int) (rune, int) {
@@ -159,7 +159,8 @@ func parseGitClass(p string, runes bool) (c *class, n int, reason string) {
 	}
 }
 
-// addASCIIClass adds a POSIX class as in git: ASCII only, and \v and \f are not spaces.
+// addASCIIClass adds a POSIX class as defined in git: with ASCII characters only, and without
+// \v and \f in the spaces.
 func (c *class) addASCIIClass(name string) bool {
 	var in func(b byte) bool
 	lower := func(b byte) bool { return 'a' <= b && b <= 'z' }
@@ -222,9 +223,9 @@ var minimatchClasses = []struct {
 	{"[:xdigit:]", func(c *class) { c.addRange('0', '9'); c.addRange('a', 'f'); c.addRange('A', 'F') }},
 }
 
-// parseMinimatchClass parses the class at the start of p like minimatch. n is 0 if it isn't
-// closed. If a class can't match anything, the class is nil and n is len(p): the rest of the
-// part is ignored.
+// parseMinimatchClass parses the class at the start of p like minimatch. n is 0 if the class
+// isn't closed. For a class that can't match anything, c is nil and n is len(p), because
+// minimatch ignores the rest of the part.
 func parseMinimatchClass(p string) (c *class, n int) {
 	c = &class{}
 	i := 1

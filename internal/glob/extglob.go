@@ -17,11 +17,10 @@ const (
 	itemExt
 )
 
-// A group may end at many positions, so matching keeps the set of reached positions instead
+// A group may end at many positions, so matching tracks the set of reached positions instead
 // of backtracking: each item maps a set to a set. The sets are values, so nothing is
-// allocated. No file system allows a name of 1,024 bytes (the longest, 255 UTF-16 units, is
-// 765), so longer ones match no extglob.
-// extglob.
+// allocated. Names longer than maxName match no extglob. File systems don't allow such names:
+// the longest, 255 UTF-16 units, takes 765 bytes.
 const maxName = 1024
 
 type posSet [maxName / 64]uint64
@@ -69,8 +68,8 @@ func matchExt(items []item, s string) bool {
 	return end.has(len(s))
 }
 
-// reach returns the positions where the items can end if they start at one of from. Sets are
-// passed by value, because pointers would escape in the recursion.
+// reach returns the positions where the items can end if they begin at a position in from.
+// Sets are passed by value, because pointers would escape in the recursion.
 func reach(items []item, s string, from posSet) posSet {
 	for i := range items {
 		if it := &items[i]; it.kind == itemExt {

@@ -2,16 +2,16 @@ package glob
 
 import "fmt"
 
-// Filter combines globs like ripgrep's -g flags: the last one that matches decides, and if
-// any glob includes, a file must be included by one. Excluding a folder excludes everything
-// below. Unlike in ripgrep, a filter can't include ignored files.
+// Filter combines globs like ripgrep's -g flags. The last glob that matches a file decides. If
+// some glob includes, files that no glob matches are excluded. Excluding a folder excludes
+// everything below it. Unlike in ripgrep, a filter can't include ignored files.
 //
 // The nil Filter and one without globs accept everything. A Filter is immutable and safe for
 // concurrent use.
 type Filter struct {
 	globs    []*Glob
 	includes bool
-	prunes   bool // only excludes folders: see Pruning
+	prunes   bool // only excludes folders; see Pruning
 }
 
 // NewFilter combines globs in the given order.
@@ -36,8 +36,8 @@ func CompileFilter(d Dialect, patterns ...string) (*Filter, error) {
 	return b.Filter(), nil
 }
 
-// Builder compiles the patterns of one Filter, with a common limit: a list of patterns with
-// many alternatives each would take gigabytes.
+// Builder compiles the patterns of one Filter, with a common limit. Otherwise a list of
+// patterns with many alternatives each could take gigabytes.
 type Builder struct {
 	globs []*Glob
 	rows  int
@@ -59,14 +59,14 @@ func (b *Builder) Add(pattern string, d Dialect) error {
 // Filter combines the patterns.
 func (b *Builder) Filter() *Filter { return NewFilter(b.globs...) }
 
-// Match reports whether the file at path and all folders above it pass.
+// Match reports whether the file at path passes, and all folders above it.
 func (f *Filter) Match(path string) bool {
 	return !f.ExcludesAbove(path) && f.MatchFile(path)
 }
 
 // Pruning returns the filter for a walk that also lists folders. It accepts every entry,
-// because a glob on a folder's own name doesn't apply to its contents, and enters all folders
-// that are not excluded.
+// because a glob for a folder's own name doesn't apply to the folder's contents. It enters all
+// folders that are not excluded.
 func (f *Filter) Pruning() *Filter {
 	if f == nil || f.OnlyIncludes() {
 		return nil
@@ -87,7 +87,7 @@ func (f *Filter) ExcludesAbove(path string) bool {
 	return false
 }
 
-// MatchFile is Match for a walk that has called Descend for the folders above.
+// MatchFile is Match for a walk that has already called Descend for all folders above the file.
 func (f *Filter) MatchFile(path string) bool {
 	if f == nil || len(f.globs) == 0 || f.prunes {
 		return true
@@ -113,8 +113,8 @@ func (f *Filter) MatchDir(path string) bool {
 	return !f.includes
 }
 
-// Descend reports whether a file below the folder could pass. It may return
-// true wrongly, but never false.
+// Descend reports whether a file below the folder could pass. It may return true needlessly,
+// but never false wrongly.
 func (f *Filter) Descend(dir string) bool {
 	if f == nil || len(f.globs) == 0 || dir == "" {
 		return true
@@ -142,8 +142,8 @@ func (f *Filter) excludesDir(dir string) bool {
 	return false
 }
 
-// OnlyIncludes reports whether no glob excludes: then the folders above an accepted file are
-// accepted too.
+// OnlyIncludes reports whether no glob excludes. In that case the folders above an accepted
+// file are accepted too.
 func (f *Filter) OnlyIncludes() bool {
 	for _, g := range f.globs {
 		if g.negated {

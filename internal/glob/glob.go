@@ -1,12 +1,12 @@
 // Package glob decides whether a path matches a pattern, in three dialects.
 //
-// A Glob is immutable and safe for concurrent use. Matching never allocates and takes time
-// polynomial in the lengths of pattern and path, whatever the pattern: constructs that could
-// explode (brace groups, nested negations) are limited at compilation. The pruning functions
-// (CouldMatchBelow, Filter.Descend) may return true too often, but never false wrongly.
+// A Glob is immutable and safe for concurrent use. Matching never allocates, and takes time
+// polynomial in the lengths of pattern and path: constructs that could take longer (brace
+// groups, nested negations) are limited at compilation. The pruning functions
+// (CouldMatchBelow, Filter.Descend) may return true needlessly, but never false wrongly.
 //
-// Paths are relative, slash-separated and clean: no empty, "." or ".." part. Composed and
-// decomposed letters match each other: macOS returns names in NFD, keyboards produce NFC.
+// Paths are relative, slash-separated and clean: without empty, "." or ".." parts. Composed and
+// decomposed letters match each other, because macOS returns names in NFD and keyboards produce NFC.
 package glob
 
 import (
@@ -28,16 +28,16 @@ const (
 	// pattern is anchored at the root. A ** beside other characters also crosses slashes:
 	// "**.md".
 	Plain Dialect = iota
-	// Gitignore is the syntax of `rg -g`: a pattern without a slash matches the name at any
-	// depth, one with a slash is anchored, {a,b} and [a-z] work, a leading ! makes it an
-	// exclusion and a trailing / names a folder and everything below. Unlike in rg, ? and
+	// Gitignore is the syntax of `rg -g`. A pattern without a slash matches the name at any
+	// depth, and one with a slash is anchored. {a,b} and [a-z] work, a leading ! makes it an
+	// exclusion, and a trailing / names a folder and everything below it. Unlike in rg, ? and
 	// classes match a character, not a byte.
 	Gitignore
-	// GitignoreFold is Gitignore ignoring case, as rg --iglob.
+	// GitignoreFold is Gitignore without regard to case, like rg --iglob.
 	GitignoreFold
 	// Minimatch is the syntax of npm's minimatch with dot: true: braces, classes, extglob,
-	// leading !, ** only as a whole part, and a pattern without a slash matches only at the top.
-	// Unbalanced brackets are errors here, not literals.
+	// leading !, and ** only as a whole part. A pattern without a slash matches only at the
+	// top. Unlike in minimatch, unbalanced brackets are errors and not literals.
 	Minimatch
 )
 
@@ -63,7 +63,7 @@ const (
 	maxFilter     = 20_000   // alternatives of all patterns of a Filter
 	maxDepth      = 64       // nested brace groups
 	maxExtDepth   = 16       // nested extglobs
-	maxNegDepth   = 3        // nested !(…): each level multiplies the work by the length of the name
+	maxNegDepth   = 3        // nested !(…): each level multiplies the work by the length of a name
 )
 
 // Error reports an invalid pattern.
@@ -81,13 +81,13 @@ type Glob struct {
 	negated bool // gitignore: this glob excludes
 	invert  bool // minimatch: the result is inverted
 	rows    []row
-	dirRows []row               // match only folders
+	dirRows []row               // rows that match only folders
 	exact   map[string]struct{} // the paths of many literal rows
-	compose bool                // compare paths in NFC; unnecessary for an ASCII pattern
+	compose bool                // compare paths in NFC; not necessary for an ASCII pattern
 }
 
-// manyExact is the number of literal rows from which a hash is faster than comparing: below
-// it the lengths usually differ, which is faster.
+// manyExact is the number of literal rows from which a hash look-up is faster than comparing
+// with each row. Comparisons are fast, because lengths usually differ.
 const manyExact = 8
 
 // Compile compiles a pattern. The error is an *Error.
@@ -118,7 +118,7 @@ func Compile(pattern string, d Dialect) (*Glob, error) {
 	return g, nil
 }
 
-// hashExact moves literal rows into a map if there are many, as from {1..500}.
+// hashExact moves literal rows into a map if there are many, such as those of {1..500}.
 func (g *Glob) hashExact() {
 	n := 0
 	for i := range g.rows {
@@ -148,15 +148,14 @@ func (g *Glob) String() string { return g.given }
 // gitignore dialect. In minimatch's dialect a leading ! negates Match instead.
 func (g *Glob) Negated() bool { return g.negated }
 
-// Match reports whether the pattern matches the file at path; in the gitignore dialect
-// without its leading !.
+// Match reports whether the pattern matches the file at path. In the gitignore dialect it
+// ignores the pattern's leading !.
 func (g *Glob) Match(path string) bool {
 	path = g.composed(path)
 	return path != "" && g.matchRows(g.rows, path) != g.invert
 }
 
-// composed returns a path in the form of the rows. It allocates only for a path that is not
-// in NFC.
+// composed returns path in NFC if the rows need it. It allocates only for a path that is not in NFC.
 func (g *Glob) composed(path string) string {
 	if g.compose {
 		return norm.NFC.String(path)
@@ -188,8 +187,8 @@ func (g *Glob) matchRows(rows []row, path string) bool {
 	return false
 }
 
-// CouldMatchBelow reports whether Match could be true for a path below the
-// folder dir ("" is the root). It may return true wrongly, but never false.
+// CouldMatchBelow reports whether Match could be true for a path below the folder dir ("" is
+// the root). It may return true needlessly, but never false wrongly.
 func (g *Glob) CouldMatchBelow(dir string) bool {
 	if g.invert || dir == "" {
 		return true
@@ -254,19 +253,19 @@ func (g *Glob) compileGitignore() error {
 	return nil
 }
 
-// maxSlashClasses limits the classes of one pattern that may match a slash, since each
-// doubles the rows. Further classes don't match a slash.
+// maxSlashClasses limits the classes of one pattern that can match a slash, since each doubles
+// the number of rows. Further classes don't match a slash.
 const maxSlashClasses = 4
 
-// slashClasses returns the variants of a pattern: in ripgrep's globs, unlike git's rules, a
-// class that contains the slash, as [/] or [!x], matches one. A class never matches a slash
-// within a row, so the variant with the slash is a separate row.
+// slashClasses returns the variants of a pattern with classes that contain the slash, such as [/]
+// or [!x]. Such a class matches a slash in ripgrep's globs, but not under git's rules. In a row,
+// a class never matches a slash, so there is a separate row with a slash in place of the class.
 func slashClasses(ops []op) [][]op {
 	all := [][]op{ops}
 	classes := 0
 	for i, o := range ops {
 		if o.kind != opClass || !o.class.has('/') || i == 0 || i == len(ops)-1 || joinsSlash(ops[i-1]) || ops[i+1].kind == opSep {
-			continue // a clean path has no slash at an end and no two in a row
+			continue // a clean path has no slash at its ends, and no two in a row
 		}
 		if classes++; classes > maxSlashClasses {
 			break
@@ -282,7 +281,8 @@ func slashClasses(ops []op) [][]op {
 
 func joinsSlash(o op) bool { return o.kind == opSep || o.kind == opDirs || o.kind == opDirs1 }
 
-// relocate converts an error about a piece of the pattern to one about the whole.
+// relocate converts an error in a part of the pattern, which begins at base, to one in the
+// whole pattern.
 func relocate(err *Error, pattern string, base int) *Error {
 	return failure(pattern, min(err.Offset+base, len(pattern)), err.Reason)
 }

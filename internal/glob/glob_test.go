@@ -166,7 +166,7 @@ func TestFilter(t *testing.T) {
 	}
 }
 
-// TestPruningIsNeverWrong: for every match, all folders above it were entered.
+// TestPruningIsNeverWrong checks that pruning enters all folders above each match.
 func TestPruningIsNeverWrong(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	matched := 0
@@ -233,7 +233,7 @@ func TestShapesAgree(t *testing.T) {
 	}
 }
 
-// TestPlainHurry: skipping ahead after a star changes nothing.
+// TestPlainHurry checks that skipping ahead after a star doesn't change results.
 func TestPlainHurry(t *testing.T) {
 	stress.SkipTiny(t)
 	rng := rand.New(rand.NewPCG(6, 6))
@@ -254,7 +254,7 @@ func TestPlainHurry(t *testing.T) {
 		}
 		g, err := Compile(p, Plain)
 		if err != nil || strings.Contains(rest, "**") || !fs.ValidPath(strings.ToValidUTF8(path, "")) || strings.Contains(path, "..") {
-			continue // slowPlain doesn't define this
+			continue // slowPlain doesn't handle this
 		}
 		want := slowPlain(p, path)
 		if g.Match(path) != want {
@@ -269,7 +269,7 @@ func TestPlainHurry(t *testing.T) {
 	}
 }
 
-// slowPlain tries everything; it is the definition.
+// slowPlain defines the plain dialect: it tries everything.
 func slowPlain(p, s string) bool {
 	switch {
 	case p == "":
@@ -300,7 +300,8 @@ func slowPlain(p, s string) bool {
 }
 
 // TestAgainstRipgrep compares the gitignore dialect, and filters, with rg -g, on the common
-// syntax: rg has no POSIX classes and takes "dir/" for the folder only, which no file matches.
+// syntax. It omits POSIX classes, which rg lacks, and "dir/", which in rg matches only the
+// folder and thus no file.
 func TestAgainstRipgrep(t *testing.T) {
 	stress.SkipTiny(t)
 	rg := os.Getenv("QUARRY_RG")
@@ -353,7 +354,7 @@ func TestAgainstRipgrep(t *testing.T) {
 	}
 }
 
-// checkRipgrep returns how many files ripgrep lists.
+// checkRipgrep compares the accepted files with ripgrep's, and returns how many ripgrep lists.
 func checkRipgrep(t *testing.T, rg, dir string, files, globs []string) int {
 	t.Helper()
 	args := []string{"--files", "--hidden", "--no-ignore", "--no-config", "--sort", "path"}
@@ -459,8 +460,8 @@ func BenchmarkMatch(b *testing.B) {
 	}
 }
 
-// Long patterns compile in linear time: four times the length takes at most some eight times
-// the work, and well under a second.
+// Long patterns compile in linear time: four times the length takes at most about eight times
+// as long, and well under a second.
 func TestLongPatternsCompileFast(t *testing.T) {
 	stress.SkipShort(t)
 	for _, unit := range []string{`\\`, `\a`, "a", "*", "?", "**/", "[a]", `\`, "é", "a/", "!", "("} {
@@ -478,8 +479,8 @@ func TestLongPatternsCompileFast(t *testing.T) {
 			if cost(64_000, 1) <= 200*time.Millisecond {
 				continue
 			}
-			// Quadratic code takes 16 times as long for four times the text. On a machine that
-			// reassigns its processors meanwhile it was seen to take 11 times.
+			// Quadratic code takes 16 times as long for four times the text. Linear code was
+			// once seen to take 11 times as long, on a machine that moved it between processors.
 			if small, large := cost(16_000, 10), cost(64_000, 10); large > 200*time.Millisecond && large > 12*small {
 				t.Errorf("%v of %q: 16 KB cost %v, 64 KB %v", d, unit, small, large)
 			}

@@ -13,30 +13,29 @@ const (
 	opFold                // these characters, ignoring case
 	opSep                 // one slash
 	opAny                 // one character except a slash
-	opByte                // one byte except a slash, for git's rules
+	opByte                // one byte except a slash, under git's rules
 	opClass               // one character of a class, never a slash
 	opStar                // any run without a slash
 	opDirs                // nothing, or a run that ends in a slash: **/
 	opDirs1               // a run that ends in a slash: git's **\/
 	opDeep                // any run, including slashes
 	opRest                // the whole rest: a trailing **
-	opExt                 // one whole part, by extglob
-	opNever               // never matches: git gives up on such a pattern
+	opExt                 // one whole part, matched by an extglob
+	opNever               // never matches: git rejects the pattern
 )
 
 type op struct {
 	kind  opKind
-	last  bool   // opDirs: the rest is one part, so it can only match the last one
-	lit   string // opLit; opFold, folded
+	last  bool   // opDirs: the rest of the row is one part, so try only the path's last part
+	lit   string // opLit; opFold: folded
 	class *class
 	ext   []item
 }
 
-// A row is one pattern without alternatives, with a shortcut for the shapes of nearly all
-// patterns.
+// A row is one pattern without alternatives. Nearly all patterns have a shape with a shortcut.
 type row struct {
 	shape shape
-	bytes bool // * grows by bytes, as ? and classes consume them
+	bytes bool // * extends by bytes, because ? and classes match bytes
 	lit   string
 	end   string
 	need  string // shapeOps: text that every match contains
@@ -57,8 +56,8 @@ const (
 	shapeTop          // *.go at the top
 )
 
-// newRow joins literals and determines the shape. Each shape must give the same result as
-// ops; TestShapesAgree checks this.
+// newRow makes a row: it joins literals and determines the shape. Matching by shape must give
+// the same result as matching ops; TestShapesAgree checks this.
 func newRow(ops []op) row {
 	ops = joinLits(ops)
 	r := row{ops: ops}
@@ -95,7 +94,7 @@ func newRow(ops []op) row {
 			r.shape, r.lit, r.end = shapeBelow, lit, ops[n+2].lit
 		}
 	}
-	if r.shape == shapeOps && len(ops) > 0 && ops[0].kind != opLit { // a literal start rejects by itself
+	if r.shape == shapeOps && len(ops) > 0 && ops[0].kind != opLit { // ops that begin with a literal are rejected fast without need
 		for _, o := range ops {
 			if o.kind == opLit && len(o.lit) > max(len(r.need), 1) {
 				r.need = o.lit
@@ -113,7 +112,7 @@ func newRow(ops []op) row {
 	return r
 }
 
-// literalPrefix returns the text of the leading literal and slash ops, and their number.
+// literalPrefix returns the text of the leading literals and slashes of ops, and their number.
 func literalPrefix(ops []op) (string, int) {
 	var b strings.Builder
 	for i, o := range ops {
@@ -129,8 +128,8 @@ func literalPrefix(ops []op) (string, int) {
 	return b.String(), len(ops)
 }
 
-// joinLits joins adjacent literals, and adjacent stars. Each text is copied once:
-// a pattern may be 65,000 escaped characters.
+// joinLits joins adjacent literals, and adjacent stars. It copies each text once, because a
+// pattern may have 65,000 escaped characters.
 func joinLits(ops []op) []op {
 	out := make([]op, 0, len(ops))
 	for i := 0; i < len(ops); i++ {
@@ -191,13 +190,12 @@ func (r *row) couldMatchBelow(dir string) bool {
 	return r.run(dir, true)
 }
 
-// run matches s against ops. With below set it reports instead whether some longer path,
-// s + "/" + more, could match; then the first op that can cross slashes decides yes.
+// run matches s against ops. With below set it reports instead whether a longer path, s + "/"
+// + more, could match; the first op that can cross slashes then decides that it could.
 //
-// On a mismatch it suffices to lengthen the last * of the part, and when that reaches a
-// slash, the last **: the ops before them were matched as far left as possible, which leaves
-// the most for the rest. So time is limited by parts × len(s) × len(ops) and nothing needs to
-// be remembered.
+// On a mismatch it suffices to extend the last * of the part and, when that reaches a slash, the
+// last **. The ops before it were matched as far left as possible, which leaves the most for the
+// rest. So time is bounded by parts × len(s) × len(ops) and no results need to be cached.
 func (r *row) run(s string, below bool) bool {
 	ops := r.ops
 	i, j := 0, 0
@@ -275,8 +273,8 @@ func (r *row) run(s string, below bool) bool {
 	}
 }
 
-// hurry moves p to where the op after a star could match, at most to the next slash. Stopping
-// too early only costs time.
+// hurry moves p to the next position where op o, which follows a star, could match, at most to
+// the next slash. Stopping too early only costs time.
 func (o *op) hurry(s string, p int) int {
 	switch o.kind {
 	case opLit:
@@ -284,9 +282,9 @@ func (o *op) hurry(s string, p int) int {
 			p++
 		}
 	case opFold:
-		c := o.lit[0] // folded: a capital also matches it
+		c := o.lit[0] // lit is folded, so also look for a capital
 		if c >= utf8.RuneSelf || c == 'K' || c == 'S' {
-			return p // folds with characters of several bytes
+			return p // has case variants of several bytes
 		}
 		lower := c
 		if 'A' <= c && c <= 'Z' {
@@ -308,7 +306,7 @@ func afterSlash(s string, j int) int {
 	return j + k + 1
 }
 
-// step matches one op inside a part at the start of s. It returns the number of bytes, or -1.
+// step matches one op within a part, at the start of s. It returns the number of bytes matched, or -1.
 func (o *op) step(s string) int {
 	switch o.kind {
 	case opLit:
@@ -340,8 +338,7 @@ func (o *op) step(s string) int {
 	return -1
 }
 
-// width returns the number of bytes of the first character; a byte that is not UTF-8 counts
-// as one.
+// width returns the number of bytes of the first character of s, or 1 for a byte that isn't UTF-8.
 func width(s string) int {
 	if s[0] < utf8.RuneSelf {
 		return 1
@@ -350,7 +347,7 @@ func width(s string) int {
 	return n
 }
 
-// foldPrefix returns how many bytes of s equal the folded text lit, or -1.
+// foldPrefix returns the number of bytes at the start of s that equal lit when folded, or -1.
 func foldPrefix(s, lit string) int {
 	j := 0
 	for _, want := range lit {
@@ -380,7 +377,7 @@ func foldOps(ops []op) {
 	}
 }
 
-// fold maps all characters that differ only in case to the smallest of them.
+// fold returns the smallest character that differs from r only in case.
 func fold(r rune) rune {
 	if r < utf8.RuneSelf {
 		if 'a' <= r && r <= 'z' {

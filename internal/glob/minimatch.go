@@ -34,7 +34,7 @@ func (g *Glob) compileMinimatch() error {
 	return nil
 }
 
-// checkBalance refuses patterns that minimatch would take literally and that are probably
+// checkBalance refuses unbalanced brackets, which minimatch takes literally. They are probably
 // mistakes.
 func checkBalance(p string) *Error {
 	var opens []int
@@ -45,7 +45,7 @@ func checkBalance(p string) *Error {
 		case '[':
 			part := p[i:]
 			if _, n := parseMinimatchClass(part); n == len(part) && part[n-1] != ']' {
-				// a class that can't match; find its end by a simple search
+				// The class can't match; find its end by a simple search.
 				if k := strings.IndexByte(part[1:], ']'); k >= 0 {
 					i += k + 1
 					continue
@@ -102,8 +102,8 @@ func parseMinimatchRow(p string) (ops []op, ok bool, reason string) {
 	return ops, len(ops) > 0, ""
 }
 
-// resolveDots splits at runs of slashes, joins adjacent ** and lets ".." remove the preceding
-// name.
+// resolveDots splits a pattern at runs of slashes, joins adjacent ** parts, and lets ".."
+// remove the preceding name.
 func resolveDots(p string) []string {
 	var parts []string
 	for i := 0; ; {
@@ -131,9 +131,9 @@ func resolveDots(p string) []string {
 	}
 }
 
-// parsePart parses the text between two slashes.
+// parsePart parses the part of a pattern between two slashes.
 func parsePart(p string) ([]op, string) {
-	switch p { // an empty group that is the whole part is taken literally
+	switch p { // minimatch takes an empty group that is the whole part literally
 	case "+()", "@()":
 		return []op{{kind: opLit, lit: p}}, ""
 	case "?()":
@@ -161,8 +161,8 @@ func parsePart(p string) ([]op, string) {
 type token struct {
 	kind  tokKind
 	op    op
-	text  string // literal form
-	class byte   // of an open: one of ! ? + * @
+	text  string // as written in the pattern
+	class byte   // kind of an opening token: one of ! ? + * @
 }
 
 type tokKind uint8
@@ -222,7 +222,7 @@ func tokenize(p string) []token {
 	return toks
 }
 
-// pairExts maps each open token to its close.
+// pairExts maps each opening token to its closing token.
 func pairExts(toks []token) map[int]int {
 	pairs := map[int]int{}
 	var stack []int
@@ -243,8 +243,8 @@ type extBuilder struct {
 	reason string
 }
 
-// build parses the alternatives between two tokens. At depth 0 there is one: bars and lone
-// brackets are literal there.
+// build parses the alternatives between two tokens. At depth 0 there is one alternative,
+// because bars and lone brackets are literal there.
 func (b *extBuilder) build(start, end, depth, neg int) [][]item {
 	if depth > maxExtDepth {
 		b.reason = "extglobs nested too deep"

@@ -18,13 +18,13 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata/minimatch.json from npm's minimatch")
 
-// oracleTable is testdata/minimatch.json, with minimatch's results.
+// oracleTable is the format of testdata/minimatch.json, which has minimatch's results.
 type oracleTable struct {
 	Paths []string          `json:"paths"`
 	Match map[string]string `json:"match"` // pattern → one 0 or 1 per path
 }
 
-// agentPatterns are patterns that people and agents really use.
+// agentPatterns are patterns that people and agents have used.
 var agentPatterns = []string{
 	"*", "**", "**/*", "*.ts", "**/*.ts", "src/**", "src/**/*", "src/**/*.ts", "src/*.ts", "src/*", "src",
 	"**/auth*.ts", "**/*auth*", "src/**/*.{ts,tsx}", "**/*.{js,ts}", "{src,test}/**/*.ts", "*.{json,md}",
@@ -132,7 +132,7 @@ func compareWithMinimatch(t *testing.T, p string, paths []string, want string) {
 	}
 }
 
-// compilable drops patterns that we refuse and minimatch takes literally.
+// compilable removes patterns that this package refuses and minimatch takes literally.
 func compilable(patterns []string) []string {
 	var out []string
 	for _, p := range patterns {
@@ -163,7 +163,7 @@ func askMinimatch(t *testing.T, patterns, paths []string) []string {
 	return lines
 }
 
-// npmFolder finds the folder with the package minimatch, or "".
+// npmFolder returns the folder with the package minimatch, or "".
 func npmFolder() string {
 	if _, err := exec.LookPath("node"); err != nil {
 		return ""
@@ -173,7 +173,7 @@ func npmFolder() string {
 		if d == "" {
 			continue
 		}
-		// older versions export the function itself and differ in details
+		// Older versions export the function itself, and differ in details.
 		if _, err := os.Stat(filepath.Join(d, "minimatch", "dist", "commonjs", "index.js")); err == nil {
 			return d
 		}
@@ -258,8 +258,8 @@ func randomPattern(rng *rand.Rand) string {
 	}
 	p := strings.Join(parts, "/")
 	if strings.Contains(p, "{") {
-		// A class that can match nothing ends its part, and minimatch, which joins alternatives
-		// into one part, loses those after it.
+		// A class that can't match anything ends its part. minimatch joins alternatives into
+		// one part, so it loses the ones after such a class.
 		p = strings.NewReplacer("[z-a]", "z", "[a-[:alpha:]]", "a").Replace(p)
 	}
 	if rng.IntN(15) == 0 {
@@ -302,8 +302,8 @@ func TestMinimatchRefuses(t *testing.T) {
 	}
 }
 
-// TestNoBlowUp must return quickly: each of these takes a backtracking matcher practically
-// forever.
+// TestNoBlowUp matches patterns on which a backtracking matcher takes practically forever. It
+// must return quickly.
 func TestNoBlowUp(t *testing.T) {
 	name := strings.Repeat("a", 200)
 	path := strings.Repeat("a/", 100) + name

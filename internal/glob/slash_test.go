@@ -2,7 +2,7 @@ package glob
 
 import "testing"
 
-// A class that contains a slash matches one in ripgrep's globs, but not by git's rules.
+// A class that contains a slash matches a slash in ripgrep's globs, but not under git's rules.
 func TestClassWithSlash(t *testing.T) {
 	for _, c := range []struct {
 		glob, path string
@@ -35,8 +35,8 @@ func TestClassWithSlash(t *testing.T) {
 	}
 }
 
-// Text shared by a negated group and a following star is split like in bash and minimatch 11;
-// older versions of minimatch let !(b) see the text after it.
+// A negated group before a star matches as in bash and minimatch 11. In older versions of
+// minimatch !(b) considers the text after it.
 func TestNegatedGroupBeforeStar(t *testing.T) {
 	for _, c := range []struct {
 		glob, path string

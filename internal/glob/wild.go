@@ -51,8 +51,8 @@ const (
 	wildRunes                        // ? and classes match characters; otherwise bytes
 )
 
-// parseWild parses git's wildmatch with special slashes: * ? [ ] \ and, between slashes or
-// the ends of the pattern, **.
+// parseWild parses git's wildmatch, in which slashes are special: * ? [ ] \ and, between
+// slashes or the ends of the pattern, **.
 func parseWild(p string, f wildFlags) ([]op, *Error) {
 	var ops []op
 	never := func(at int, reason string) ([]op, *Error) {
@@ -111,7 +111,7 @@ func parseWild(p string, f wildFlags) ([]op, *Error) {
 
 func special(c byte) bool { return c == '*' || c == '?' || c == '[' || c == '\\' || c == '/' }
 
-// starOp parses the run of stars at p[i] and returns its length.
+// starOp returns the op for the run of stars at p[i], and the length of the run.
 func starOp(p string, i int) (op, int) {
 	n := 1
 	for i+n < len(p) && p[i+n] == '*' {
@@ -131,13 +131,13 @@ func starOp(p string, i int) (op, int) {
 	return op{kind: opStar}, n
 }
 
-// Wild is one pattern of an ignore file, matched as git does: by bytes, and a malformed one
+// Wild is one pattern of an ignore file, matched as in git: by bytes, and a malformed pattern
 // matches nothing.
 type Wild struct {
 	row row
 }
 
-// WildShape is the shape of a pattern that needs no matching engine.
+// WildShape is a form of pattern that can be matched without the engine.
 type WildShape uint8
 
 const (
@@ -148,12 +148,12 @@ const (
 	WildNever             // matches nothing
 )
 
-// CompileWild compiles a pattern of an ignore file without its !, and without its leading and
-// trailing slash. anchored says that it is matched against a whole path rather than a name.
+// CompileWild compiles a pattern of an ignore file, given without its !, and without its leading and
+// trailing slash. anchored says that the pattern is matched against whole paths rather than names.
 //
-// git compares the text before the first special character of an anchored pattern
-// separately, and treats the rest as a pattern. So in "/foo**/bar" the ** is at a start and
-// also matches "foobar".
+// For an anchored pattern, git compares the text before the first special character
+// separately, and treats the rest as a pattern of its own. So in "/foo**/bar" the rest begins
+// with **, and matches "foobar" as well.
 func CompileWild(pattern string, anchored bool) *Wild {
 	n := 0
 	if anchored {
@@ -161,7 +161,7 @@ func CompileWild(pattern string, anchored bool) *Wild {
 			n = len(pattern)
 		}
 	}
-	ops, _ := parseWild(pattern[:n], 0) // only slashes are special in it
+	ops, _ := parseWild(pattern[:n], 0) // only slashes are special in this text
 	rest, _ := parseWild(pattern[n:], 0)
 	if len(rest) == 1 && rest[0].kind == opNever {
 		ops = nil
@@ -171,12 +171,12 @@ func CompileWild(pattern string, anchored bool) *Wild {
 	return &Wild{r}
 }
 
-// Match reports whether the pattern matches the path, or the name if the pattern was compiled
-// for names.
+// Match reports whether the pattern matches s, which is a path or, if the pattern isn't
+// anchored, a name.
 func (w *Wild) Match(s string) bool { return w.row.match(s) }
 
-// Ends returns the first and the last byte of every text that the pattern matches, 0 if it
-// varies.
+// Ends returns the first and the last byte of all texts that the pattern matches. A byte is 0
+// if it varies.
 func (w *Wild) Ends() (first, last byte) {
 	ops := w.row.ops
 	if len(ops) == 0 {
@@ -191,7 +191,7 @@ func (w *Wild) Ends() (first, last byte) {
 	return first, last
 }
 
-// Shape returns a simpler equivalent of the pattern, for text without slashes.
+// Shape returns a simple form that is equivalent to the pattern for text without slashes.
 func (w *Wild) Shape() (WildShape, string) {
 	ops := w.row.ops
 	switch {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// wildCase matches a line of git's test: whether the pattern matches the text as a path (with
-// ** and without * crossing a slash), ignoring case, and as a plain text.
+// wildCase matches a line of git's test. It has whether the pattern matches the text as a path
+// (with ** and without * crossing a slash), ignoring case, and as plain text.
 var wildCase = regexp.MustCompile(`(?m)^match ([01]) [01] [01] [01] (?:'([^'\n]*)'|([^'"\s\\\\$]+)) (?:'([^'\n]*)'|([^'"\s\\\\$]+))$`)
 
 // TestWildmatch runs the cases of git's t3070.

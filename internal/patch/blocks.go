@@ -18,8 +18,7 @@ var (
 	replaceLine  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(>{5,9}|\+{5,9}) REPLACE>?\s*$`) })
 )
 
-// unwrap removes text that models put around a patch: a here-document, and the fence of a
-// code block.
+// unwrap removes text that models put around a patch: a here-document, or the fence of a code block.
 func unwrap(lines []string) []string {
 	for {
 		first, last := 0, len(lines)-1
@@ -38,7 +37,7 @@ func unwrap(lines []string) []string {
 		case word != nil && tail == word[1], strings.HasPrefix(head, "```") && tail == "```":
 			lines = lines[first+1 : last]
 		case word != nil:
-			return lines[first+1:] // its end is missing
+			return lines[first+1:] // the end of the here-document or fence is missing
 		default:
 			return lines
 		}
@@ -50,8 +49,8 @@ func (p *parser) hasBlocks() bool {
 	return slices.ContainsFunc(p.lines, func(l string) bool { return searchLine().MatchString(l) })
 }
 
-// blocks parses SEARCH/REPLACE blocks. The path is on its own line before the first block of
-// a file. A block is a hunk of whole lines without context; an empty SEARCH creates a file.
+// blocks parses SEARCH/REPLACE blocks. A file's path is on its own line before the file's first
+// block. A block becomes a hunk of whole lines without context; an empty SEARCH creates a file.
 func (p *parser) blocks() ([]change.Op, error) {
 	path := ""
 	for ; p.more(); p.at++ {
@@ -105,8 +104,8 @@ func (p *parser) blocks() ([]change.Op, error) {
 	return p.ops, nil
 }
 
-// looseHunk parses a hunk by its lines alone, if its header has no numbers or wrong counts.
-// Trailing blank lines are not part of it.
+// looseHunk parses a hunk whose header has no numbers or wrong counts. It finds the end by the
+// lines themselves, and excludes trailing blank lines.
 func (p *parser) looseHunk() (change.Edit, error) {
 	head := p.at
 	start, _, _, numbered := hunkHeader(p.line())
@@ -149,7 +148,7 @@ func (p *parser) looseHunk() (change.Edit, error) {
 	return e, nil
 }
 
-// nextPart reports whether another hunk or file begins here.
+// nextPart reports whether another hunk or file begins at the current line.
 func (p *parser) nextPart() bool {
 	line := p.line()
 	return strings.HasPrefix(line, "@@") || strings.HasPrefix(line, "diff --git ") ||

@@ -18,8 +18,8 @@ const (
 	endOfFile  = "*** End of File"
 )
 
-// codex parses an envelope. Lines that begin with *** may have spaces around them, as in
-// Codex.
+// codex parses an envelope of Codex. As in Codex, lines that begin with *** may be surrounded
+// by spaces.
 func (p *parser) codex() ([]change.Op, error) {
 	for strings.TrimSpace(p.line()) != beginPatch {
 		p.at++
@@ -74,8 +74,8 @@ func (p *parser) codexAdd(path string) error {
 	return nil
 }
 
-// codexUpdate parses the hunks of one file. Each is a separate edit, so that all that don't
-// match are reported.
+// codexUpdate parses the hunks of one file. Each becomes a separate edit, so that all hunks
+// that don't match are reported.
 func (p *parser) codexUpdate(path string) error {
 	start := p.at
 	op := change.Op{Verb: change.EditFile, Path: strings.TrimSpace(path), Origin: "update file"}
@@ -104,13 +104,13 @@ func (p *parser) codexUpdate(path string) error {
 	return nil
 }
 
-// codexHunk parses one hunk: anchors, then its lines, then possibly the mark that it ends the
-// file.
+// codexHunk parses one hunk: anchors, then its lines, then possibly the mark that the hunk is
+// at the end of the file.
 func (p *parser) codexHunk(first bool) (change.Edit, error) {
 	e := change.Edit{Verb: change.ApplyHunk, Loose: true}
 	for p.more() && strings.HasPrefix(p.line(), "@@") {
 		if anchor := strings.TrimSpace(strings.TrimPrefix(p.line(), "@@")); anchor != "" {
-			e.Anchor = anchor // the innermost of several, which is the last
+			e.Anchor = anchor // of several anchors, the last is the innermost
 		}
 		first = true
 		p.at++

@@ -12,7 +12,7 @@ import (
 // fileDiff is the diff of one file.
 type fileDiff struct {
 	git                  bool
-	oldName, newName     string // of --- and +++, or of "diff --git"; "" is /dev/null
+	oldName, newName     string // from --- and +++, or from "diff --git"; "" is /dev/null
 	from, to             string // rename
 	created, deleted     bool
 	oldMode, newMode     string
@@ -21,7 +21,7 @@ type fileDiff struct {
 	sawNames, copied     bool
 	line                 int
 	oldIsNull, newIsNull bool
-	byHand               bool // its hunks have no numbers, or wrong counts
+	byHand               bool // the hunks have no numbers, or wrong counts
 }
 
 // diffs parses unified and git diffs. It skips text before a header, as in mails and the
@@ -54,7 +54,7 @@ func (p *parser) diffs() ([]change.Op, error) {
 			var e change.Edit
 			at := p.at
 			if e, err = p.hunk(); err != nil && f.blob == "" {
-				// Handwritten: the lines count, not the counts in the header.
+				// The hunk is handwritten: its lines count, not the numbers in the header.
 				p.at, f.byHand = at, true
 				e, err = p.looseHunk()
 			}
@@ -88,7 +88,7 @@ func (p *parser) diffs() ([]change.Op, error) {
 	return p.ops, nil
 }
 
-// names parses the two lines that name the file.
+// names parses the --- and +++ lines, which name the file.
 func (p *parser) names(f *fileDiff) {
 	read := func(s string) (string, bool) {
 		name := diffName(s)
@@ -178,8 +178,8 @@ func (p *parser) hunk() (change.Edit, error) {
 	return change.Edit{Verb: change.ApplyHunk, Hunk: b.String(), First: start}, nil
 }
 
-// continues reports whether the line after a hunk could belong to it, regardless of the
-// header's counts. A file's header and the line before a mail's signature can't.
+// continues reports whether the line after a hunk could belong to the hunk, regardless of the
+// header's counts. A file's header can't, and neither can the line before a mail's signature.
 func (p *parser) continues() bool {
 	line := p.line()
 	switch {
@@ -191,7 +191,8 @@ func (p *parser) continues() bool {
 	return line[0] == ' ' || line[0] == '+' || line[0] == '-'
 }
 
-// hunkHeader parses a hunk's header: the first old line, and the numbers of lines.
+// hunkHeader parses a hunk's header. It returns the first old line and the numbers of old and
+// new lines.
 func hunkHeader(line string) (start, old, added int, ok bool) {
 	fields := strings.Fields(line)
 	if len(fields) < 4 || fields[0] != "@@" || fields[3] != "@@" || fields[1][0] != '-' || fields[2][0] != '+' {
@@ -214,7 +215,7 @@ func hunkHeader(line string) (start, old, added int, ok bool) {
 	return start, old, added, ok
 }
 
-// opOf returns the operation on one file.
+// opOf returns the operation on the file of a diff.
 func (p *parser) opOf(f *fileDiff) (*change.Op, error) {
 	p.at = min(p.at, len(p.lines))
 	fail := func(problem, next string) (*change.Op, error) {
@@ -266,7 +267,8 @@ func (p *parser) opOf(f *fileDiff) (*change.Op, error) {
 	return &change.Op{Verb: change.EditFile, Path: path, Edits: f.hunks, Blob: f.blob, Executable: executable, Origin: "changed file"}, nil
 }
 
-// wholeFile returns the content that hunks give to a new file, or take from one.
+// wholeFile returns the content of a created or deleted file: the lines of its hunks that
+// begin with mark.
 func wholeFile(hunks []change.Edit, mark byte) ([]byte, error) {
 	content := []byte{}
 	for _, h := range hunks {
@@ -284,7 +286,7 @@ func wholeFile(hunks []change.Edit, mark byte) ([]byte, error) {
 	return content, nil
 }
 
-// stripped removes the leading names of a path.
+// stripped removes leading names from a path, as strip requires.
 func (p *parser) stripped(name string, f *fileDiff) string {
 	if p.strip >= 0 {
 		for range p.strip {
@@ -303,7 +305,8 @@ func (p *parser) stripped(name string, f *fileDiff) string {
 	return name
 }
 
-// diffName parses a name after --- or +++: quoted, or up to a tab, which may precede a time.
+// diffName parses a name after --- or +++. It is quoted, or ends at a tab, after which there
+// may be a time.
 func diffName(s string) string {
 	s = strings.TrimSuffix(s, "\r")
 	if strings.HasPrefix(s, `"`) {
@@ -313,8 +316,8 @@ func diffName(s string) string {
 	return name
 }
 
-// gitNames parses the two names of "diff --git". Unquoted ones are equal except for a/ and
-// b/, unless a later rename says otherwise.
+// gitNames parses the two names of "diff --git". Unquoted names must be equal except for a/
+// and b/; after a rename, the rename lines replace them.
 func gitNames(s string) (before, after string) {
 	if strings.HasPrefix(s, `"`) {
 		if i := closingQuote(s); i > 0 && i+2 <= len(s) {
@@ -344,7 +347,7 @@ func closingQuote(s string) int {
 	return -1
 }
 
-// unquote parses a name as git writes it: in quotes with C's escapes if necessary.
+// unquote parses a name as written by git, which quotes it with C's escapes if necessary.
 func unquote(s string) string {
 	if len(s) < 2 || s[0] != '"' || s[len(s)-1] != '"' {
 		return s

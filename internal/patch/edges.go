@@ -9,8 +9,8 @@ import (
 // usualContext is the default number of context lines in a diff.
 const usualContext = 3
 
-// contextWidth returns how many context lines the diffs have on either side, at most the
-// usual number: diff -W has more on one side.
+// contextWidth returns the number of context lines that the diffs have before and after
+// changes, at most usualContext: diff -W has more on one side.
 func contextWidth(files []*fileDiff) int {
 	width := 0
 	for _, f := range files {
@@ -25,7 +25,7 @@ func contextWidth(files []*fileDiff) int {
 	return min(width, usualContext)
 }
 
-// contextOf counts the context lines at the start and at the end of a hunk.
+// contextOf returns the number of context lines at the start and at the end of a hunk.
 func contextOf(h change.Edit) (before, after int) {
 	changed := false
 	for line := range strings.Lines(h.Hunk) {
@@ -33,7 +33,7 @@ func contextOf(h change.Edit) (before, after int) {
 		case '\\':
 		case '+', '-':
 			changed, after = true, 0
-		default: // also a blank line whose leading space was lost
+		default: // also a blank line that has lost its leading space
 			if !changed {
 				before++
 			}
@@ -43,10 +43,10 @@ func contextOf(h change.Edit) (before, after int) {
 	return before, after
 }
 
-// edges marks hunks at the start or end of the file: those with fewer context lines there
-// than elsewhere in the patch, as interpreted by git and GNU patch. A diff without git's
-// index line may be handwritten, with any number of context lines; then the line number
-// must agree. If the numbers are certainly not counted, the context is not used.
+// edges marks the hunks at the start or end of the file. Like git and GNU patch, it assumes
+// these for hunks with fewer context lines before or after the change than elsewhere in the
+// patch. A diff without git's index line may be handwritten, with any number of context lines,
+// so its line number must agree. Hunks without numbers, or with wrong counts, are not marked.
 func (f *fileDiff) edges(width int) {
 	for i := range f.hunks {
 		h := &f.hunks[i]

@@ -1,8 +1,7 @@
-// Package patch reads patches: Codex's envelope, unified diffs, git's diffs and
-// SEARCH/REPLACE blocks. The result is operations of a change.Set.
+// Package patch reads patches: Codex's envelope, unified diffs, git's diffs and SEARCH/REPLACE
+// blocks. It returns the operations of a change.Set.
 //
-// The package reads no files. The place of a hunk is found when the set is planned, in
-// the file as it is then.
+// The package reads no files. Hunks are located when the set is planned, in the files as they are then.
 package patch
 
 import (
@@ -15,7 +14,7 @@ import (
 
 // Error reports an invalid patch.
 type Error struct {
-	Line    int // of the patch, from 1
+	Line    int // line of the patch, from 1
 	Problem string
 	Next    string // what to do
 }
@@ -27,14 +26,15 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("invalid patch, line %d: %s", e.Line, e.Problem)
 }
 
-// Unwrap gives the code.
+// Unwrap returns the error code.
 func (e *Error) Unwrap() error { return fault.InvalidArgument }
 
-// Hint says what to do.
+// Hint says what to do next.
 func (e *Error) Hint() string { return e.Next }
 
-// Parse parses a patch; its format is recognized. Paths of a unified or git diff lose strip
-// leading names, as with patch -p; a negative value removes git's a/ and b/ if both are there.
+// Parse parses a patch and recognizes its format. strip is the number of leading names to
+// remove from the paths of a unified or git diff, as with patch -p. If it is negative, git's
+// a/ and b/ are removed if both are present.
 func Parse(text string, strip int) ([]change.Op, error) {
 	p := &parser{lines: unwrap(splitLines(text)), strip: strip}
 	for _, l := range p.lines {
@@ -52,7 +52,7 @@ func Parse(text string, strip int) ([]change.Op, error) {
 	return p.diffs()
 }
 
-// splitLines removes the line feeds; an empty last line doesn't count.
+// splitLines returns the lines without their line feeds; an empty last line is dropped.
 func splitLines(text string) []string {
 	lines := strings.Split(text, "\n")
 	if n := len(lines); lines[n-1] == "" {

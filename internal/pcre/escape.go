@@ -70,7 +70,8 @@ func (r *reader) escape() error {
 	return nil
 }
 
-// namedEscape parses \k<name> and similar, \g1, \g{1}, \g{-1} and \g{name}.
+// namedEscape parses references by name or in \g form: \k<name> and similar, \g1, \g{1},
+// \g{-1} and \g{name}.
 func (r *reader) namedEscape() error {
 	text := r.rest()
 	n := 3
@@ -100,8 +101,8 @@ func (r *reader) namedEscape() error {
 	return r.reference(group, text[:n])
 }
 
-// unit parses an escape for a character or a class, inside or outside of a class. class is in
-// a form valid in both: a class in a class is not wrapped.
+// unit parses an escape for a character or a class, inside or outside of a class. The result
+// class is in a form valid in both: inside of a class it needs no further brackets.
 func (r *reader) unit() (ch rune, class string, n int, err error) {
 	text := r.rest()
 	bad := func(why string) (rune, string, int, error) {
@@ -183,10 +184,10 @@ func (r *reader) hex() (ch rune, class string, n int, err error) {
 	return rune(v), "", n, nil
 }
 
-// pcreCategories are the properties with the same meaning in both.
+// pcreCategories are the properties with the same meaning in PCRE2 and JavaScript.
 const pcreCategories = " C Cc Cf Cn Co L Ll Lm Lo Lt Lu M Mc Me Mn N Nd Nl No P Pc Pd Pe Pf Pi Po Ps S Sc Sk Sm So Z Zl Zp Zs "
 
-// property parses \pL, \p{Lu}, \p{^Lu} and \P.
+// property parses \pL, \p{Lu}, \p{^Lu} and the same with \P.
 func (r *reader) property() (ch rune, class string, n int, err error) {
 	text := r.rest()
 	name, n := "", 3
@@ -217,7 +218,7 @@ func (r *reader) property() (ch rune, class string, n int, err error) {
 	return 0, fmt.Sprintf(`\%c{%s}`, kind, name), n, nil
 }
 
-// posixClasses are those with the same meaning in Unicode in all versions.
+// posixClasses are the POSIX classes that have the same meaning with UCP in all versions of PCRE2.
 var posixClasses = map[string]string{
 	"alpha": `\p{L}`, "alnum": `\p{L}\p{N}`, "digit": `\p{Nd}`, "space": space, "blank": blank, "word": Word, "cntrl": `\p{Cc}`,
 }
@@ -276,7 +277,8 @@ func (r *reader) class() (string, error) {
 	return b.String(), nil
 }
 
-// member parses one character of a class, or a nested class, without brackets.
+// member parses one character of a class, or a class in it. For a class, it returns set, which
+// has no outer brackets.
 func (r *reader) member(negated bool) (ch rune, set string, err error) {
 	if r.has("[:") {
 		if end := strings.Index(r.rest(), ":]"); end > 0 {
@@ -316,7 +318,7 @@ func (r *reader) member(negated bool) (ch rune, set string, err error) {
 		return ch, "", nil
 	}
 	if strings.HasPrefix(class, "[^") {
-		// A negated class in another one needs its brackets, except for these.
+		// A negated class in another class is not supported, unless an escape has the same meaning.
 		for _, c := range []struct{ from, to string }{{`[^\p{Nd}]`, `\P{Nd}`}} {
 			if class == c.from {
 				return 0, c.to, nil

@@ -1,6 +1,6 @@
-// Package pcre reads patterns in PCRE2's syntax, with UTF and UCP as ripgrep sets them,
-// and writes them in JavaScript's, which our engine runs. A pattern that JavaScript can't
-// express, or would answer differently, is an error, never an approximation.
+// Package pcre translates patterns in PCRE2's syntax, with UTF and UCP set as ripgrep does, to
+// JavaScript's syntax, which our engine runs. A pattern that JavaScript can't express, or
+// would match differently, gives an error, never an approximation.
 package pcre
 
 import (
@@ -14,7 +14,7 @@ import (
 	"quarry/match"
 )
 
-// PCRE2's classes in Unicode.
+// The classes of PCRE2 with Unicode properties.
 const (
 	// Word is the set of \w, for use in brackets.
 	Word     = `\p{L}\p{N}\p{Mn}\p{Pc}`
@@ -23,26 +23,26 @@ const (
 	vertical = `\n\v\f\r\x85\u2028\u2029`
 )
 
-// Refused is the error for a part of a pattern.
+// Refused returns the error for an unsupported part of a pattern.
 func Refused(part, why string) error {
 	return fmt.Errorf("PCRE2's %s is not supported: %s", part, why)
 }
 
 // frame is an open group.
 type frame struct {
-	begin   int          // its start in the output
-	flags   flags        // flags before it
-	inner   int          // groups (?i: opened in it, to be closed with each alternative
-	group   int          // its number; 0 if it doesn't capture
-	set     map[int]bool // groups that are certainly set after the part parsed so far
-	several bool         // it has alternatives
+	begin   int          // offset of its start in the output
+	flags   flags        // flags before the group
+	inner   int          // number of groups (?i: opened in it, which are closed at the end of each alternative
+	group   int          // number of the group; 0 if it doesn't capture
+	set     map[int]bool // groups that are certainly set after the parsed part
+	several bool         // the group has alternatives
 	atomic  bool
-	forgets bool // groups set in it don't count as set after it: look-around
-	behind  bool // look-behind
-	starts  int  // number of groups before it
+	forgets bool // a look-around: groups set inside don't count as set after it
+	behind  bool // a look-behind
+	starts  int  // number of capturing groups before it
 }
 
-// flags are the ones that a pattern can change: i and s.
+// flags are the flags i and s, which a pattern can change.
 type flags struct{ fold, dotAll bool }
 
 // reader translates one pattern.
@@ -55,10 +55,10 @@ type reader struct {
 	names  map[string]int
 	flags
 	Options
-	refers bool // there is a backreference
-	atomic int  // additional groups in JavaScript's pattern
-	// nested says that a capturing group is repeated. If an iteration does not set it,
-	// PCRE2 keeps the text of the previous one, and JavaScript does not.
+	refers bool // the pattern has a backreference
+	atomic int  // number of groups that only JavaScript's pattern has
+	// nested is set if a capturing group is repeated. If an iteration does not set the group,
+	// PCRE2 keeps the text of the previous iteration, and JavaScript does not.
 	nested bool
 }
 
@@ -66,10 +66,10 @@ type reader struct {
 type Text struct {
 	JavaScript string
 	Nested     bool // a group's text or number may differ from PCRE2's
-	Refers     bool // there is a backreference
+	Refers     bool // the pattern has a backreference
 }
 
-// Options define how a pattern is parsed.
+// Options define how a pattern is translated.
 type Options struct {
 	Fold   bool // ignore case
 	DotAll bool // . matches a line feed
@@ -77,7 +77,7 @@ type Options struct {
 	CRLF   bool // \r and \r\n end a line, like \n
 }
 
-// Translate translates a pattern.
+// Translate translates a pattern to JavaScript's syntax.
 func Translate(pattern string, o Options) (Text, error) {
 	if !utf8.ValidString(pattern) {
 		return Text{}, Refused("pattern", "it is not UTF-8")
@@ -127,7 +127,7 @@ func (r *reader) item() error {
 		return nil
 	case '^':
 		r.emit(`(?<![^`+r.lineEnd()+`])`, 1)
-		if !r.ByLine { // not after the line feed at the end of the text
+		if !r.ByLine { // ^ doesn't match after a line feed at the end of the text
 			r.out.WriteString(`(?!(?<=\n)(?![\s\S]))`)
 		}
 		once = true
@@ -169,7 +169,7 @@ func (r *reader) item() error {
 	return r.quantifier(groups, start)
 }
 
-// foldGroup opens a group with the current case sensitivity.
+// foldGroup returns the start of a group that has the current case sensitivity.
 func (r *reader) foldGroup() string {
 	if r.fold {
 		return "(?i:"
@@ -181,8 +181,8 @@ func (r *reader) behind() bool {
 	return slices.ContainsFunc(r.frames, func(f frame) bool { return f.behind })
 }
 
-// matchesLineFeed reports whether a part of a pattern matches a line feed; assertions and
-// references don't.
+// matchesLineFeed reports whether a part of a pattern can match a line feed. Assertions and
+// references can't.
 func matchesLineFeed(part string) bool {
 	if !strings.HasPrefix(part, "[") && !strings.HasPrefix(part, `\`) && part != "\n" {
 		return false
@@ -200,7 +200,7 @@ func (r *reader) emit(text string, n int) {
 	r.at += n
 }
 
-// jsLiteral writes a literal character.
+// jsLiteral returns a pattern that matches the character ch.
 func jsLiteral(ch rune) string {
 	if strings.ContainsRune(`^$\.*+?()[]{}|/`, ch) {
 		return `\` + string(ch)
@@ -208,8 +208,8 @@ func jsLiteral(ch rune) string {
 	return string(ch)
 }
 
-// quantifier parses the quantifier of the preceding part, whose output begins at from and
-// whose groups are those after the first groups.
+// quantifier parses the quantifier of the preceding part. The part's output begins at from,
+// and its groups have numbers above groups.
 func (r *reader) quantifier(groups, from int) error {
 	n, text := repeat(r.rest())
 	if n == 0 {
@@ -243,14 +243,14 @@ func (r *reader) quantifier(groups, from int) error {
 	}
 	r.out.WriteString(text)
 	for g := groups + 1; g <= r.groups; g++ {
-		delete(r.top().set, g) // it may be unset, or have another iteration's text
+		delete(r.top().set, g) // the group may be unset, or have the text of another iteration
 		r.nested = true
 	}
 	return nil
 }
 
-// keep makes the output after from, with its quantifier, atomic: JavaScript has no atomic
-// groups, but its look-ahead is one.
+// keep makes the output after from, with its quantifier, atomic. JavaScript has no atomic
+// groups, but its look-aheads are atomic.
 func (r *reader) keep(from int, repeated string) error {
 	if r.behind() {
 		return Refused("atomic group", "not in look-behind")
@@ -266,8 +266,8 @@ func (r *reader) keep(from int, repeated string) error {
 	return nil
 }
 
-// repeat returns the length of a quantifier at the start of s, 0 if there is none, and its form
-// in JavaScript; "" if versions of PCRE2 treat it differently.
+// repeat parses a quantifier at the start of s. It returns the quantifier's length, 0 if there
+// is none, and its form in JavaScript, "" if versions of PCRE2 treat it differently.
 func repeat(s string) (n int, js string) {
 	if s == "" {
 		return 0, ""
@@ -340,8 +340,8 @@ func (r *reader) open() error {
 	return nil
 }
 
-// change parses the flags of (?i) or (?i:, and reports whether they apply to the rest of the
-// enclosing group.
+// change parses the flags of (?i) or (?i:. closed reports whether they apply to the rest of
+// the enclosing group.
 func (r *reader) change() (n int, closed bool, err error) {
 	refused := Refused(r.rest()[:min(len(r.rest()), 4)], "of the groups with ?, only (?:, (?>, look-around, names and the flags i, m and s are supported")
 	on := true
@@ -351,7 +351,7 @@ func (r *reader) change() (n int, closed bool, err error) {
 			r.fold = on
 		case c == 's':
 			r.dotAll = on
-		case c == 'm' && on: // always set
+		case c == 'm' && on: // m is always set
 		case c == '-' && on:
 			on = false
 		case c == ':' || c == ')':
@@ -394,7 +394,7 @@ func (r *reader) namedReference() error {
 	return r.quantifier(groups, from)
 }
 
-// close parses a group's end and its quantifier.
+// close parses the end of a group, and its quantifier.
 func (r *reader) close() error {
 	if len(r.frames) == 1 {
 		return Refused(")", "it closes nothing")
@@ -417,8 +417,8 @@ func (r *reader) close() error {
 	return r.quantifier(f.starts, f.begin)
 }
 
-// reference writes a backreference. It means the same only for a group that is certainly set:
-// an unset one matches nothing in PCRE2 and the empty text in JavaScript.
+// reference writes a backreference. It has the same meaning only for a group that is certainly set:
+// a reference to an unset group never matches in PCRE2, and matches the empty text in JavaScript.
 func (r *reader) reference(group int, text string) error {
 	if r.behind() {
 		return Refused(text, "no backreference in look-behind")

@@ -10,10 +10,10 @@ import (
 	"quarry/match"
 )
 
-// TakeEndings prepares a search by lines for a pattern that ends with a line feed, as \n,
-// \r?\n or the character: a match then reaches the end of its line and includes the line's
-// ending, whichever it is, so an empty replacement deletes the line. The last line of a
-// file need not have one. Other line feeds remain an error of the search.
+// TakeEndings prepares a search by lines for a pattern that ends with a line feed, written as \n,
+// \r?\n or the character. Each match then extends to the end of its line and includes the line's
+// ending of either kind, so an empty replacement deletes the line. The last line of a file need
+// not have an ending. Line feeds elsewhere in the pattern remain an error of the search.
 func (q *Query) TakeEndings(ctx context.Context) {
 	literal := q.Match.Syntax == match.Literal
 	if q.Structure != "" || len(q.Patterns) > 0 || q.Match.Mode != match.Lines || q.Match.KeepCR || q.Match.Syntax == match.Words {
@@ -27,7 +27,7 @@ func (q *Query) TakeEndings(ctx context.Context) {
 	if literal {
 		rest, opts.Syntax = regexp.QuoteMeta(rest), match.Rust
 	} else if hasAlternatives(rest) {
-		return // the line feed belongs to the last of them
+		return // the line feed belongs to the last alternative only
 	}
 	whole := "(?:" + rest + ")$"
 	for _, p := range []string{rest, whole} { // a)(b is only valid within parentheses
@@ -39,7 +39,7 @@ func (q *Query) TakeEndings(ctx context.Context) {
 	q.given, q.Pattern, q.Match = q.Pattern, whole, opts
 }
 
-// Given returns the pattern as the caller wrote it.
+// Given returns the pattern as the caller wrote it, before TakeEndings.
 func (q *Query) Given() string {
 	if q.given != "" {
 		return q.given
@@ -47,7 +47,7 @@ func (q *Query) Given() string {
 	return q.Pattern
 }
 
-// cutEnding removes the line ending at the end of a pattern.
+// cutEnding removes a line ending from the end of a pattern.
 func cutEnding(pattern string, literal bool) (rest string, ok bool) {
 	if literal {
 		rest, ok = strings.CutSuffix(pattern, "\n")
@@ -66,7 +66,7 @@ func cutEnding(pattern string, literal bool) (rest string, ok bool) {
 	return rest, true
 }
 
-// cutCharacter removes a character at the end of an expression, or its escape.
+// cutCharacter removes a character, or its escape, from the end of an expression.
 func cutCharacter(expr, char, escape string) (rest string, ok bool) {
 	if rest, ok = strings.CutSuffix(expr, char); ok {
 		return rest, true
@@ -76,8 +76,8 @@ func cutCharacter(expr, char, escape string) (rest string, ok bool) {
 	return rest, ok && slashes%2 == 0
 }
 
-// hasAlternatives reports whether a | of an expression is outside all groups and classes.
-// It may report one in a class inside a class.
+// hasAlternatives reports whether an expression has a | outside of all groups and classes. It
+// may return true for a | in a nested class.
 func hasAlternatives(expr string) bool {
 	depth, class := 0, false
 	for i := 0; i < len(expr); i++ {
@@ -91,7 +91,7 @@ func hasAlternatives(expr string) bool {
 			if strings.HasPrefix(expr[i+1:], "^") {
 				i++
 			}
-			if strings.HasPrefix(expr[i+1:], "]") { // []a] has the bracket
+			if strings.HasPrefix(expr[i+1:], "]") { // in []a] the first ] is a member
 				i++
 			}
 		case c == '(':
@@ -105,7 +105,7 @@ func hasAlternatives(expr string) bool {
 	return false
 }
 
-// endOf returns where the line ending at an offset of text ends.
+// endOf returns the offset after the line ending at offset at of text.
 func endOf(text []byte, at int) int {
 	switch rest := text[at:]; {
 	case bytes.HasPrefix(rest, []byte("\n")):

@@ -19,8 +19,9 @@ import (
 	"quarry/search"
 )
 
-// A pattern that ends with a line feed takes the endings of its lines, in any encoding and
-// with any endings, and its undo is exact: compared with Go's regexp over the whole text.
+// A pattern that ends with a line feed includes the endings of its lines, in any encoding and
+// with any kind of ending, and undoing the change is exact. Results are compared with Go's
+// regexp over the whole text.
 func TestLineEndings(t *testing.T) {
 	dir := t.TempDir()
 	ws, err := quarry.Open(dir, &quarry.Options{StateDir: t.TempDir()})
@@ -116,8 +117,8 @@ func utf16LE(s string) (out []byte) {
 	return out
 }
 
-// withoutEndings is the reference: each line on its own, whose first match up to the line's
-// end is replaced with the ending.
+// withoutEndings is the reference. It treats each line separately: it replaces the line's
+// first match that extends to the end of the line, together with the line ending.
 func withoutEndings(text, rest, with string, literal bool) (out string, matches int) {
 	if literal {
 		rest = regexp.QuoteMeta(rest)

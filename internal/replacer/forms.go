@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Sample is a match and its replacement, both cut to maxSample bytes, which represents all
-// matches of its form.
+// Sample is the first match of a form with its replacement, both cut to maxSample bytes. It
+// represents all matches of the form.
 type Sample struct {
 	Old, New string
 	Count    int
@@ -16,13 +16,13 @@ type Sample struct {
 
 const (
 	maxSample = 500
-	// maxForms is how many forms are distinguished. Up to fewForms all have a sample,
-	// otherwise someForms of them.
+	// maxForms limits how many forms are distinguished. Up to fewForms forms all have a
+	// sample, otherwise someForms of them.
 	maxForms, fewForms, someForms = 500, 6, 4
 )
 
-// forms are the different forms of matches, each with its first match. After swapping the
-// arguments of 118 calls, the four that look different are the ones to check.
+// forms collects the different forms of matches, each with its first match. For example, after
+// swapping the arguments of 118 calls, a user should check the four calls that look different.
 type forms struct {
 	byForm map[string]*Sample
 	order  []*Sample
@@ -44,7 +44,7 @@ func (f *forms) add(old, new string) {
 	s.Count++
 }
 
-// samples returns all forms if they are few, else the most frequent one and the rarest.
+// samples returns all forms if there are few, else the most frequent one and the rarest ones.
 func (f *forms) samples() (out []Sample) {
 	list := slices.Clone(f.order)
 	slices.SortStableFunc(list, func(a, b *Sample) int { return cmp.Compare(b.Count, a.Count) })
@@ -67,7 +67,7 @@ func cut(text string) string {
 	return text[:end]
 }
 
-// formOf replaces each word, string and white space of a text by one character.
+// formOf replaces each word, string and run of white space in a text by one character.
 func formOf(text string) string {
 	var b strings.Builder
 	for i := 0; i < len(text); {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The samples of a replacement are the most frequent form and the rarest, each with its
+// The samples of a replacement are the most frequent form and the rarest ones, each with its
 // first match.
 func TestForms(t *testing.T) {
 	var f forms

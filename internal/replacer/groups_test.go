@@ -7,8 +7,8 @@ import (
 	"quarry/match"
 )
 
-// A group that is missing in the pattern would be replaced by nothing, which would lose
-// text.
+// A replacement must not have a group that the pattern lacks: it would be empty, and text
+// would be lost.
 func TestUnknownGroups(t *testing.T) {
 	for _, c := range []struct {
 		pattern, text string
@@ -28,7 +28,7 @@ func TestUnknownGroups(t *testing.T) {
 		{`def (\w+)`, "$0 again", false, "", ""},
 		{`def (\w+)`, `def \1`, false, `\1`, "${1}"},
 		{`def (\w+)`, `def \1`, true, "", ""},
-		{`def \w+`, `def \1`, false, "", ""}, // no group could be meant
+		{`def \w+`, `def \1`, false, "", ""}, // the pattern has no groups that \1 could mean
 		{`def (\w+)`, `def \9`, false, "", ""},
 		{`def (\w+)`, "def $1_x", true, "", ""},
 	} {

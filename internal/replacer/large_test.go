@@ -18,7 +18,7 @@ import (
 	"quarry/search"
 )
 
-// replaced applies the result of Find to a file.
+// replaced returns the text of a file after applying the result of Find.
 func replaced(t *testing.T, text, pattern, with string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -49,8 +49,8 @@ func replaced(t *testing.T, text, pattern, with string) string {
 	return string(got)
 }
 
-// Matches joined into one edit, because there are so many, leave the text between them
-// unchanged, including both kinds of line endings.
+// When there are very many matches, several are joined into one edit. That leaves the text
+// between them unchanged, including both kinds of line endings.
 func TestJoinedMatches(t *testing.T) {
 	rng := rand.New(rand.NewPCG(18, 1))
 	var b strings.Builder
@@ -67,7 +67,7 @@ func TestJoinedMatches(t *testing.T) {
 	}
 }
 
-// Millions of matches cost a few times the file's size, not 650 bytes each.
+// Millions of matches take a few times the file's size of memory, not 650 bytes each.
 func TestManyMatchesAreCheap(t *testing.T) {
 	files := &fake{text: strings.Repeat("0123456789abcdef\n", 60_000)}
 	q := replacer.Query{Replacement: "z"}
@@ -84,7 +84,7 @@ func TestManyMatchesAreCheap(t *testing.T) {
 	}
 }
 
-// The new text of all files together is limited, not only each file's.
+// The total of new text in all files is limited, not only each file's.
 func TestTooMuch(t *testing.T) {
 	files := &fake{text: "K\n", paths: make([]string, 60)}
 	for i := range files.paths {
@@ -97,7 +97,7 @@ func TestTooMuch(t *testing.T) {
 	}
 }
 
-// Unsearched files prevent a claim that all matches were replaced.
+// If some files can't be searched, the replacement is refused.
 func TestIncomplete(t *testing.T) {
 	for _, c := range []struct {
 		name    string

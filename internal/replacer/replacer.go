@@ -1,9 +1,8 @@
 // Package replacer replaces the matches of a search: it returns the edits as a set of
 // operations, and changes nothing itself.
 //
-// A file's new text equals the output of "rg --passthru --replace", except for line endings of
-// the replacement, which are the file's. Every operation names the version that it is based
-// on.
+// A file's new text equals the output of "rg --passthru --replace", except that the replacement
+// gets the file's line endings. Every operation names the version of the file that it is based on.
 package replacer
 
 import (
@@ -27,21 +26,20 @@ import (
 // Template is the replacement of matches. It must not be used concurrently.
 type Template struct {
 	text    string
-	literal bool // it has no groups
-	asGiven bool // no group was meant
+	literal bool // the replacement has no groups
+	asGiven bool // the caller asked for a literal replacement
 	m       *match.Matcher
 	slots   []int
-	ending  []byte // of the line, if it is part of the match
+	ending  []byte // the line ending, if it is part of the match
 }
 
-// NewTemplate makes a template for the matches of m. Unless literal, $1, ${1}, $name and
-// ${name} are replaced by groups, and $$ by a dollar sign.
+// NewTemplate makes a template for the matches of m. Unless literal is set, $1, ${1}, $name
+// and ${name} are replaced by groups, and $$ by a dollar sign.
 func NewTemplate(text string, literal bool, m *match.Matcher) *Template {
 	return &Template{text: text, asGiven: literal, literal: literal || !strings.Contains(text, "$"), m: m}
 }
 
-// Append appends the replacement of the match [start, end) of text. An unset group is
-// empty.
+// Append appends the replacement of the match [start, end) of text. Unset groups are empty.
 func (t *Template) Append(out, text []byte, start, end int) []byte {
 	if t.literal {
 		return append(out, t.text...)
@@ -51,7 +49,7 @@ func (t *Template) Append(out, text []byte, start, end int) []byte {
 		t.slots = slots
 	}
 	if !ok || slots[0] != start || slots[1] != end {
-		// A match that depended on lines outside the text has no groups here.
+		// If the match depended on lines outside of text, its groups are unknown.
 		slots = []int{start, end}
 	}
 	for rest := t.text; rest != ""; {
@@ -80,11 +78,11 @@ func (t *Template) Append(out, text []byte, start, end int) []byte {
 	return out
 }
 
-// GroupError refuses a replacement with a group that the pattern doesn't have: it would be
-// empty, and text would be lost.
+// GroupError refuses a replacement with a group that the pattern doesn't have. Such a group
+// would be empty, and text would be lost.
 type GroupError struct {
 	Group string // as written in the replacement
-	Fix   string // the probable intention; "" if unknown
+	Fix   string // the probably intended group; "" if unknown
 	Have  int    // number of groups in the pattern
 }
 
@@ -102,7 +100,7 @@ func (e *GroupError) Error() string {
 	return fmt.Sprintf("unknown group %s in the replacement: %s", e.Group, have)
 }
 
-// Unwrap returns the code.
+// Unwrap returns the error code.
 func (e *GroupError) Unwrap() error { return fault.InvalidArgument }
 
 // Hint says how to write the intended replacement.
@@ -116,7 +114,7 @@ func (e *GroupError) Hint() string {
 	return "$$ is a dollar sign"
 }
 
-// check refuses groups that the pattern doesn't have, and \1.
+// check refuses \1 and groups that the pattern doesn't have.
 func (t *Template) check() error {
 	have := len(t.m.Pattern().GroupNames()) - 1
 	if !t.asGiven {
@@ -146,7 +144,7 @@ func (t *Template) check() error {
 	}
 }
 
-// fix returns the group that the start of a name may mean: $1_x is ${1}_x.
+// fix returns what a name that begins with a group's name probably means: ${1}_x for $1_x.
 func (t *Template) fix(name string) string {
 	for n := len(name) - 1; n > 0; n-- {
 		if t.group(name[:n]) >= 0 {
@@ -196,13 +194,13 @@ type Files interface {
 	ReadBytes(ctx context.Context, path string, max int64) ([]byte, error)
 }
 
-// Query defines a replacement. Limits and details of the search are ignored: all matches of
-// all files are replaced.
+// Query defines a replacement. All matches in all files are replaced; limits and details of
+// the search are ignored.
 type Query struct {
 	search.Query
 	Replacement string
 	Literal     bool // no groups in the replacement
-	// Expected, unless it is 0, is the required number of matches.
+	// Expected is the required number of matches; 0 means any number.
 	Expected int
 
 	given string // the pattern before TakeEndings changed it
@@ -212,19 +210,19 @@ type Query struct {
 type Found struct {
 	Ops     []change.Op
 	Matches int
-	Counts  []FileCount // of each of Ops
-	Each    []int       // of several replacements, the number of matches of each
-	Samples []Sample    // if the replacement has groups: some of its forms
+	Counts  []FileCount // for each of Ops
+	Each    []int       // matches of each replacement, if there are several
+	Samples []Sample    // some of the forms, if the replacement has groups
 	Forms   int         // the number of forms
 	Summary *search.Summary
 
-	// Refused counts the places of a structure that are not replaced, by the reason;
-	// Places are the first of them.
+	// Refused counts the matches of a structure that are not replaced, by reason. Places has
+	// the first of them.
 	Refused map[string]int
 	Places  []Place
 }
 
-// CountError refuses a replacement because of its number of matches.
+// CountError refuses a replacement because it doesn't have the expected number of matches.
 type CountError struct {
 	Want, Have int
 	Files      []FileCount
@@ -240,10 +238,10 @@ func (e *CountError) Error() string {
 	return fmt.Sprintf("there are %s in %s, not the expected %d; nothing was changed", fault.Count(e.Have, "match", "matches"), fault.Count(len(e.Files), "file"), e.Want)
 }
 
-// Unwrap returns the code.
+// Unwrap returns the error code.
 func (e *CountError) Unwrap() error { return fault.Conflict }
 
-// Hint says how to go on.
+// Hint returns advice on how to proceed.
 func (e *CountError) Hint() string {
 	return "look at the matches with a search or a dry run, then correct the pattern or the number"
 }
@@ -251,11 +249,11 @@ func (e *CountError) Hint() string {
 // ErrNone reports a pattern without matches.
 var ErrNone = fault.New(fault.NotFound, "nothing matches, so nothing was changed", "")
 
-// ErrTooMuch reports a replacement with more new text than a set of changes may have.
+// ErrTooMuch refuses a replacement with more new text than maxText.
 var ErrTooMuch = fault.New(fault.TooLarge, fmt.Sprintf("the new text is over %d MB in all, so nothing was changed", maxText>>20), "replace in fewer files at once: name a folder, or give a glob")
 
-// IncompleteError refuses a replacement because not all files could be searched: it would not
-// replace every match.
+// IncompleteError refuses a replacement because not all files could be searched, so some
+// matches would not be replaced.
 type IncompleteError struct {
 	Skipped []search.Skip // the first files that could not be searched
 	Count   int
@@ -280,7 +278,7 @@ func (e *IncompleteError) Error() string {
 	return "not everything could be searched, so nothing was changed: " + strings.Join(names, ", ")
 }
 
-// Unwrap returns the code: Permission, or the one for a search that took too long.
+// Unwrap returns the error code: Permission, or Timeout for a search that took too long.
 func (e *IncompleteError) Unwrap() error {
 	if e.Count == 0 {
 		return fault.Timeout
@@ -288,7 +286,7 @@ func (e *IncompleteError) Unwrap() error {
 	return fault.Permission
 }
 
-// Hint says how to go on.
+// Hint returns advice on how to proceed.
 func (e *IncompleteError) Hint() string {
 	if e.Count == 0 {
 		return "name a folder, or simplify the pattern"
@@ -301,9 +299,9 @@ const (
 	maxFile = 1 << 30
 	// maxText limits the new text of all files together.
 	maxText = 256 << 20
-	// The first maxEdits matches of a file are separate edits. After that a match joins the
-	// previous edit, with the text between them, if that is at most joinGap bytes and the edit
-	// at most joinSize: an edit costs some 650 bytes until it is made.
+	// The first maxEdits matches of a file become separate edits. Each further match joins the
+	// previous edit, together with the text between them, if that text is at most joinGap bytes
+	// and the edit at most joinSize. An edit costs about 650 bytes of memory until it is made.
 	maxEdits = 4096
 	joinGap  = 128
 	joinSize = 32 << 10
@@ -342,7 +340,7 @@ func Find(ctx context.Context, files Files, q Query) (*Found, error) {
 	return found, found.asExpected(&q)
 }
 
-// add records the operation on a file, and how many matches it replaces.
+// add records the operation on a file, and the number of matches that it replaces.
 func (f *Found) add(op change.Op, matches int) {
 	if matches > 0 {
 		f.Ops, f.Matches = append(f.Ops, op), f.Matches+matches
@@ -398,9 +396,9 @@ func (f *Found) search(ctx context.Context, files Files, q Query) (paths []strin
 	return slices.Compact(paths), nil
 }
 
-// Missed returns an IncompleteError if a search skipped files. Files with a line that is too
-// long to search can still be read: they are returned in long, unless the query lists files
-// without a match (lacking).
+// Missed returns an IncompleteError if a search skipped files. The exception is files with a
+// line that is too long to search, because they can still be read: it returns them in long,
+// unless lacking is set, which means that the query lists files without a match.
 func Missed(sum *search.Summary, lacking bool) (long []string, err error) {
 	missed := &IncompleteError{Stopped: sum.Stopped}
 	for why, n := range sum.SkippedCount {
@@ -413,7 +411,7 @@ func Missed(sum *search.Summary, lacking bool) (long []string, err error) {
 		case search.Unreadable, search.Loop:
 			missed.Skipped = append(missed.Skipped, k)
 		case search.TooLarge:
-			if lacking { // it is unknown whether it has a match
+			if lacking { // it is unknown whether the file has a match
 				missed.Skipped = append(missed.Skipped, k)
 				continue
 			}
@@ -427,23 +425,24 @@ func Missed(sum *search.Summary, lacking bool) (long []string, err error) {
 	return long, nil
 }
 
-// replacing computes the replacements in files, one after the other.
+// replacing computes the replacements in one file after the other.
 type replacing struct {
 	m        *match.Matcher
 	template *Template
 	forms    forms
-	endings  bool // a match includes its line's ending
+	endings  bool // matches include the ending of their line
 
-	// Of the file: the line ending of text up to to.
+	// eol is the line ending of the current file's text up to offset to.
 	eol textfile.Ending
 	to  int
-	// The current line is text[from:end], the next one begins at next.
+	// The current line is text[from:end]; the next one begins at next.
 	from, end, next int
-	// literal is the template's text with either line ending, once needed.
+	// literal caches the template's text with either line ending.
 	literal [2]string
 }
 
-// newReplacing prepares the replacement of a query's matches. It ends with ctx; done releases it.
+// newReplacing prepares the replacement of a query's matches. The work stops with ctx; done
+// releases the resources.
 func newReplacing(ctx context.Context, q *Query) (r *replacing, done func(), err error) {
 	q.TakeEndings(ctx)
 	pattern, err := match.NewCompiler(ctx, q.Match).Any(append([]string{q.Pattern}, q.Patterns...))
@@ -459,8 +458,8 @@ func newReplacing(ctx context.Context, q *Query) (r *replacing, done func(), err
 	return r, matching.StopWith(ctx), nil
 }
 
-// textOf reads a file in which the search found matches. It returns nil without an error if
-// the file has become binary since.
+// textOf reads a file in which the search found matches. If the file has become binary since
+// the search, it returns nil without an error.
 func textOf(ctx context.Context, files Files, path string) (*textfile.Document, error) {
 	data, err := files.ReadBytes(ctx, path, maxFile)
 	if err != nil {
@@ -473,7 +472,7 @@ func textOf(ctx context.Context, files Files, path string) (*textfile.Document, 
 	return doc, nil
 }
 
-// file replaces the matches of one file.
+// file replaces the matches in one file, and returns the operation and the number of matches.
 func (r *replacing) file(ctx context.Context, files Files, path string, out *editing) (change.Op, int, error) {
 	op := change.Op{Verb: change.EditFile, Path: path}
 	doc, err := textOf(ctx, files, path)
@@ -505,7 +504,7 @@ func (r *replacing) each(text []byte, f func(start, end int, new string) bool) {
 		match := end
 		if r.endings {
 			if end = endOf(text, match); start == end {
-				return true // empty, at the end of a last line without an ending
+				return true // an empty match at the end of a last line without an ending
 			}
 			r.template.ending = text[match:end]
 		}
@@ -517,10 +516,10 @@ func (r *replacing) each(text []byte, f func(start, end int, new string) bool) {
 	})
 }
 
-// editing makes edits from replaced matches, which come in order.
+// editing makes edits of replaced matches, which must be added in order.
 type editing struct {
-	size  int           // of the new text of all files so far
-	edits []change.Edit // of the file
+	size  int           // new text of all files so far, in bytes
+	edits []change.Edit // edits of the current file
 	buf   []byte        // new text of the last edit, while more may join it
 }
 
@@ -544,7 +543,7 @@ func (e *editing) add(text []byte, start, end int, new string) {
 	e.edits = append(e.edits, change.Edit{Verb: change.ReplaceSpan, Start: start, End: end, New: new, Verbatim: true})
 }
 
-// flush ends the edit that more matches may join.
+// flush completes the last edit, which further matches could join.
 func (e *editing) flush() {
 	if e.buf != nil {
 		e.edits[len(e.edits)-1].New = string(e.buf)
@@ -552,7 +551,7 @@ func (e *editing) flush() {
 	}
 }
 
-// take ends the file and returns its edits.
+// take completes the current file and returns its edits.
 func (e *editing) take() []change.Edit {
 	e.flush()
 	edits := e.edits
@@ -560,8 +559,8 @@ func (e *editing) take() []change.Edit {
 	return edits
 }
 
-// lineOf returns the text in which a match was found, and its offset: the line without its
-// ending, since a pattern may assert that, or with -U the whole text.
+// lineOf returns the text in which a match was found, and the text's offset. The text is the line
+// without its ending, because a pattern may assert the end of the line, or with -U everything.
 func (r *replacing) lineOf(text []byte, start int) (line []byte, from int) {
 	if r.m.Pattern().Mode() != match.Lines {
 		return text, 0
@@ -579,8 +578,8 @@ func (r *replacing) lineOf(text []byte, start int) (line []byte, from int) {
 	return text[r.from:r.end], r.from
 }
 
-// newText returns the replacement of a match, with the line endings of its place. A constant
-// replacement is not copied.
+// newText returns the replacement of a match, with the line endings in use at its position. A
+// literal replacement is not copied.
 func (r *replacing) newText(text []byte, start, end int) string {
 	new := r.template.text
 	if !r.template.literal {

@@ -75,7 +75,7 @@ func TestEqualsRipgrep(t *testing.T) {
 			}
 			out, err := exec.Command(rg, append(args, "-e", c.pattern, filepath.Join(dir, name))...).Output()
 			if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == 1 {
-				out = []byte(files[name]) // no match: nothing is printed as changed
+				out = []byte(files[name]) // no match: ripgrep prints nothing, so the file stays as it is
 			} else if err != nil {
 				t.Fatalf("rg %q: %v", args, err)
 			} else if changed++; string(out) == files[name] {
@@ -98,15 +98,15 @@ func TestEqualsRipgrep(t *testing.T) {
 		}
 		for name := range files {
 			if c.pattern == "x*" && name == "unicode.txt" || (c.pattern == "x*" || c.pattern == "$") && name == "open.txt" {
-				// ripgrep finds empty matches between the bytes of a character, and none at the end of a
-				// last line without a line break.
+				// ripgrep finds empty matches between the bytes of a character, and doesn't
+				// find one at the end of a last line without a line break.
 				continue
 			}
 			got, err := os.ReadFile(filepath.Join(dir, name))
 			if err != nil {
 				t.Fatal(err)
 			}
-			// ripgrep ends a last line without a line break with one.
+			// ripgrep adds a line break to a last line that has none.
 			if string(got) != want[name] && string(got)+"\n" != want[name] && string(got)+"\r\n" != want[name] {
 				t.Errorf("%s by %s in %s:\n%q, ripgrep has\n%q", c.pattern, c.with, name, short(string(got)), short(want[name]))
 			}
@@ -140,7 +140,7 @@ func TestExpected(t *testing.T) {
 	}
 }
 
-// A file with a line too long to search is not changed by a query for files without a match.
+// A file with a line that is too long to search is not changed by a query for files without a match.
 func TestLackingOfLongLines(t *testing.T) {
 	dir := t.TempDir()
 	long := append(bytes.Repeat([]byte("x"), scan.MaxLine+1), "\nold unless\n"...)

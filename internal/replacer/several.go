@@ -11,17 +11,17 @@ import (
 	"quarry/internal/rootfs/version"
 )
 
-// FindAll computes the edits of several replacements as one set; a structure must be the only
-// one. Each refers to the current files, not to the result of another one. Expected of the
-// first counts the matches of all. A replacement without matches is skipped if another one
-// has some; Each shows it.
+// FindAll computes the edits of several replacements as one set. A structure can't be combined
+// with others. Each replacement refers to the current files, not to the result of another one.
+// Expected of the first replacement counts the matches of all. A replacement without matches
+// is skipped if another one has some, and Each shows that it has none.
 func FindAll(ctx context.Context, files Files, list []Query) (*Found, error) {
 	if len(list) == 1 {
 		return Find(ctx, files, list[0])
 	}
 	all := &Found{Each: make([]int, len(list))}
 	each := make([]*replacing, len(list))
-	var searches []Query // one for all replacements with the same options
+	var searches []Query // one search for all replacements with the same options
 	for i, q := range list {
 		r, done, err := newReplacing(ctx, &q)
 		if err != nil {
@@ -67,7 +67,7 @@ type spot struct {
 	new            string
 }
 
-// file replaces the matches of all replacements in one file.
+// file makes all replacements in one file.
 func (f *Found) file(ctx context.Context, files Files, path string, list []Query, each []*replacing, out *editing) error {
 	doc, err := textOf(ctx, files, path)
 	if doc == nil {
@@ -92,7 +92,7 @@ func (f *Found) file(ctx context.Context, files Files, path string, list []Query
 	}
 	slices.SortStableFunc(spots, func(a, b spot) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end)) })
 	for i, s := range spots {
-		if i > 0 && (s.start < spots[i-1].end || s.end == spots[i-1].start) { // the same text, or the same position
+		if i > 0 && (s.start < spots[i-1].end || s.end == spots[i-1].start) { // they overlap, or are at the same position
 			a, b := min(s.of, spots[i-1].of), max(s.of, spots[i-1].of)
 			return &OverlapError{Path: path, A: list[a].Given(), B: list[b].Given()}
 		}
@@ -110,10 +110,10 @@ func (e *OverlapError) Error() string {
 	return fmt.Sprintf("in %s %q and %q match the same text; nothing was changed", fault.Printable(e.Path), e.A, e.B)
 }
 
-// Unwrap returns the code.
+// Unwrap returns the error code.
 func (e *OverlapError) Unwrap() error { return fault.Conflict }
 
-// Hint says how to go on.
+// Hint returns advice on how to proceed.
 func (e *OverlapError) Hint() string {
 	return "write patterns that exclude each other, as \\bname\\b does, or replace one after the other"
 }

@@ -18,8 +18,8 @@ import (
 	"quarry/match"
 )
 
-// Several replacements are made in the original text, or refused if two overlap: compared
-// with Go's regexp and a mark on every byte.
+// Several replacements are all made in the original text, or refused if two overlap. Results
+// are compared with Go's regexp and a mark for every byte.
 func TestSeveralAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	ws, err := quarry.Open(dir, &quarry.Options{StateDir: t.TempDir()})
@@ -78,7 +78,7 @@ func TestSeveralAtOnce(t *testing.T) {
 	}
 }
 
-// severally replaces line by line the matches of each pattern in the original text.
+// severally replaces the matches of each pattern in the original text, line by line.
 func severally(text string, list []replacer.Query) (out string, overlap bool, matches int) {
 	type span struct {
 		from, to int
@@ -109,8 +109,8 @@ func severally(text string, list []replacer.Query) (out string, overlap bool, ma
 	return b.String() + text[at:], false, len(all)
 }
 
-// Matches joined into one edit, because there are so many, leave the text between them to
-// another replacement.
+// When there are very many matches, several are joined into one edit. That leaves the text
+// between them to another replacement.
 func TestSeveralOfMany(t *testing.T) {
 	dir := t.TempDir()
 	const lines = 3 * 4096

@@ -17,9 +17,8 @@ import (
 	"quarry/search"
 )
 
-// A rename in some 500 files of Go's own source costs at most 1.5 times as much as ripgrep's
-// search together with plain writes of the same files, each with the same syncs: of the new
-// file and its folder.
+// Renaming a word in about 500 files of Go's own source costs at most 1.5 times as much as ripgrep's
+// search together with plain writes of the same files. Both sync each new file and its folder.
 func TestReplaceSpeed(t *testing.T) {
 	if os.Getenv("PERF") == "" {
 		t.Skip("rewrites 600 files many times; PERF=1 runs it")
@@ -62,7 +61,7 @@ func replaceSpeed(t *testing.T, rg, where string) {
 	plain, ours, find := time.Hour, time.Hour, time.Hour
 	from, to := "strconv", "stringconv"
 	files := 0
-	for range rounds { // alternating, so that other load affects both
+	for range rounds { // alternate, so that other load affects both
 		start := time.Now()
 		n := plainReplace(t, rg, dir, from, to)
 		plain = min(plain, time.Since(start))
@@ -86,12 +85,12 @@ func replaceSpeed(t *testing.T, rg, where string) {
 	}
 	ratio := float64(ours) / float64(plain)
 	t.Logf("%d files: ripgrep and plain writes %v, ours %v (finding %v), %.2f times", files, plain, ours, find, ratio)
-	if ratio > 1.5 && where == os.TempDir() { // in memory a sync costs nothing, so the ratio is meaningless
+	if ratio > 1.5 && where == os.TempDir() { // in memory a sync costs nothing, which makes the ratio meaningless
 		quarrytest.Slower(t, "%.2f times, 1.5 allowed", ratio)
 	}
 }
 
-// plainReplace replaces like a careful script.
+// plainReplace replaces with ripgrep and plain writes, like a careful script.
 func plainReplace(t *testing.T, rg, dir, from, to string) int {
 	out, err := exec.Command(rg, "-lw", from, dir).Output()
 	if err != nil {

@@ -14,14 +14,14 @@ import (
 	"quarry/internal/textfile"
 )
 
-// Place is a place that was not replaced.
+// Place is a match of a structure that was not replaced.
 type Place struct {
 	Path string
 	Line int
 	Why  string
 }
 
-// maxPlaces bounds the named places.
+// maxPlaces limits the list of such matches.
 const maxPlaces = 20
 
 // RefusedError reports that a structure has matches, but none of them can be replaced.
@@ -34,19 +34,19 @@ func (e *RefusedError) Error() string {
 	return "nothing was changed: " + RefusedText(e.Counts, e.Places)
 }
 
-// Code is Conflict.
+// Code returns Conflict.
 func (e *RefusedError) Code() fault.Code { return fault.Conflict }
 
-// Is lets errors.Is find the code.
+// Is lets errors.Is match the error's code.
 func (e *RefusedError) Is(target error) bool { return target == e.Code() }
 
-// Hint says how to go on.
+// Hint returns advice on how to proceed.
 func (e *RefusedError) Hint() string {
 	return "write more of the code around the holes, or edit these places one by one"
 }
 
-// RefusedText counts the places that were not replaced by reason, and names the first of
-// them; "" if there are none.
+// RefusedText describes the matches that were not replaced: their number by reason, and the
+// first of them. It returns "" if there are none.
 func RefusedText(counts map[string]int, places []Place) string {
 	if len(counts) == 0 {
 		return ""
@@ -105,7 +105,7 @@ func findShapes(ctx context.Context, files Files, q Query) (*Found, error) {
 	return found, found.asExpected(&q)
 }
 
-// errUnread is for a file whose code takes too long to match or to rewrite.
+// errUnread reports a file whose code takes too many steps to match or to rewrite.
 var errUnread = fault.New(fault.TooLarge, "finding and writing its matches takes too many steps, so nothing was changed", "use fewer holes in the replacement, or exclude the file with a glob")
 
 // shapes replaces the matches of one file.

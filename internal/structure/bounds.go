@@ -195,8 +195,8 @@ func (s *source) functionAt(i int) bool {
 	return false
 }
 
-// noExpression reports whether no expression begins at token i: it is in a Python import,
-// or, for a pattern that could be a type, in a Go type.
+// noExpression reports whether token i is in a Python import or, if typed is set, in a Go
+// type. No expression begins there.
 func (s *source) noExpression(i int, typed bool) bool {
 	switch {
 	case s.newlines == indented:
@@ -251,7 +251,7 @@ func (s *source) signature(o int) bool {
 	return false
 }
 
-// loops reports whether there are only names between token p and a for before it.
+// loops reports whether only names and commas are between token p and a preceding for.
 func (s *source) loops(p int) bool {
 	for ; p >= 0 && s.step() && (s.is(p, ",") || s.kindAt(p) == word && !s.starts[s.str(p)]); p-- {
 	}
@@ -360,7 +360,7 @@ func (m *matching) endsAt(e int) bool {
 	return m.level == postfix || m.ends
 }
 
-// doubt returns what tokens can't tell about a match.
+// doubt returns why tokens can't tell whether the tokens from i to before e are a match, or "".
 func (m *matching) doubt(i, e int) Doubt {
 	s := m.source
 	if s.chains(m.level) && m.chained(i, e) {
@@ -385,12 +385,11 @@ func (m *matching) doubt(i, e int) Doubt {
 	return ""
 }
 
-// chained reports whether the tokens from i to before e have more comparisons than the
-// pattern, or are next to one: Python's a == b == c neither is (a == b) == c nor contains
-// a == b.
+// chained reports whether the tokens from i to before e are part of a longer chain of comparisons
+// than the pattern. Python's a == b == c neither is (a == b) == c nor contains a == b.
 func (m *matching) chained(i, e int) bool {
 	s := m.source
-	compares := func(k int) bool { // the is of is not, and in of not in, but not for … in
+	compares := func(k int) bool { // counts "is not" and "not in" once, and not the in of a for
 		return s.binary(k) == comparison && !s.is(k, "not") && !(s.is(k, "in") && s.loops(k-1))
 	}
 	if i > 0 && compares(i-1) || compares(e) {

@@ -5,14 +5,14 @@ import (
 	"sync"
 )
 
-// Levels of precedence, loosest first. Only their order matters: a language uses some of
-// them and compares only its own. C binds &, ^ and | looser than comparisons, Python
-// tighter, so these have two names each.
+// Levels of precedence, loosest first. Only their order matters: a language uses some of them
+// and compares only its own. C binds &, ^ and | looser than comparisons, Python tighter, so
+// each of the three has two levels.
 const (
 	level0         = iota // statements, declarations, lists
 	levelArrow            // x => y
 	assign                // =, +=; Ruby's trailing if
-	colon                 // : of c ? a : b; Ruby's or and and, which also end an expression
+	colon                 // : of c ? a : b; Ruby's words or and and, which also end an expression
 	ternary               // c ? a : b, Python's a if c else b, lambda
 	rangeOp               // a..b
 	nullish               // ??, ?:, orelse
@@ -39,14 +39,14 @@ const (
 	postfix               // a.b, a(b), a[b], a++
 )
 
-// newlines is the meaning of line ends.
+// newlines says how line ends affect statements.
 type newlines uint8
 
 const (
 	ignored  newlines = iota // statements end with ; or }
-	asGo                     // a line end after a token that can end a statement does too
-	loose                    // so does a line end, unless the next line continues the statement
-	indented                 // as in Python: line ends do, and indentation makes blocks
+	asGo                     // as in Go: a line end after a token that can end a statement ends it
+	loose                    // a line end ends a statement unless the next line continues it
+	indented                 // as in Python: line ends end statements, and indentation makes blocks
 )
 
 // dialect describes a language for matching: how its lines end, how tightly its operators
@@ -62,12 +62,12 @@ type dialect struct {
 	lists    bool           // a, b = c: the comma binds tighter than =
 	arrow    bool           // -> is member access
 	question bool           // has c ? a : b
-	blocks   bool           // f(x) { after a call that is an expression
+	blocks   bool           // in f(x) {, f(x) is a call and not the head of a function
 	tuples   bool           // (a,) is not (a)
 	closures bool           // |x| y, and if, match and blocks are expressions
-	header   bool           // T { is a literal unless it is the body of a header
+	header   bool           // T { begins a literal, except in a header, where it begins the body
 	trailing bool           // f(x) { … } passes the block
-	fresh    bool           // new T() { … }
+	fresh    bool           // new T() { … } is one expression
 	keeps    bool           // ; before } has a meaning
 	dollar   bool           // $ is part of names
 	power    bool           // ** is an operator

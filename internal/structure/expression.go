@@ -7,7 +7,7 @@ const maxNested = 1000
 // at least as tightly as low. With brace set, a { is not part of the expression.
 func (s *source) walk(i, low int, brace bool, visit func(end int) bool) {
 	k, fresh := i, false
-	asked := 0 // ? without their : so far
+	asked := 0 // number of ? that still need their :
 	if s.nested++; s.nested > maxNested {
 		s.steps = -1
 	}
@@ -33,7 +33,7 @@ func (s *source) walk(i, low int, brace bool, visit func(end int) bool) {
 			return
 		}
 		k = end
-		// Then its continuations.
+		// Accept its continuations, such as calls and members.
 		for {
 			if !s.step() {
 				return
@@ -85,7 +85,7 @@ func (s *source) walk(i, low int, brace bool, visit func(end int) bool) {
 	}
 }
 
-// arrowFunction returns the token after the function x => y that begins at k, or k.
+// arrowFunction returns the token after the function x => y that begins at k, or k if there is none.
 func (s *source) arrowFunction(k, low int, brace bool) int {
 	o := k
 	if s.is(o, "async") && s.kindAt(o+1) != op {
@@ -114,8 +114,8 @@ func (s *source) arrowFunction(k, low int, brace bool) int {
 	return last
 }
 
-// primary returns the token after the operand that begins at k, without its
-// continuations, or k.
+// primary returns the token after the operand that begins at k, without its continuations, or
+// k if there is none.
 func (s *source) primary(k, low int, brace bool, fresh *bool) int {
 	switch s.kindAt(k) {
 	case number:
@@ -245,8 +245,8 @@ func (s *source) goType(k int) int {
 	return k
 }
 
-// continued returns the token after one continuation of the operand that ends before k,
-// or k.
+// continued returns the token after one continuation (call, index, member, postfix operator)
+// of the operand that ends before k, or k if there is none.
 func (s *source) continued(k int, brace, fresh bool) int {
 	switch s.kindAt(k) {
 	case opening:

@@ -7,9 +7,9 @@ import (
 	"quarry/internal/symbols"
 )
 
-// piece returns the text of a hole for the template: in brackets if it binds less tightly
-// than its neighbours there. before is the preceding text, first the first token of the
-// match.
+// piece returns the text that replaces a hole of the template, in brackets if it binds less
+// tightly than its neighbours in the template. before is the replacement text so far; first is
+// the first token of the match.
 func (r *rewriting) piece(h Hole, slot *slot, held *held, before []byte, first int) (string, Doubt) {
 	if !held.read {
 		held.code, held.read = lexed(r.language, held.text), true
@@ -17,7 +17,7 @@ func (r *rewriting) piece(h Hole, slot *slot, held *held, before []byte, first i
 	text, s := held.text, held.code
 	switch {
 	case s != nil && r.closures && (s.is(0, "mut") || s.is(0, "'")) && !bytes.HasSuffix(bytes.TrimRight(before, " "), []byte{'&'}):
-		return "", NotExpression // for &mut a and &'a T
+		return "", NotExpression // mut a and 'a T are valid only after &
 	case slot.glued || s == nil:
 		return text, ""
 	case r.takesMany(h.Name):
@@ -49,7 +49,8 @@ func (r *rewriting) piece(h Hole, slot *slot, held *held, before []byte, first i
 	return text, ""
 }
 
-// sticks reports whether two operators would become one: - before -a.
+// sticks reports whether the end of before and the start of text would join to one operator,
+// as - and -a would.
 func sticks(before []byte, text string) bool {
 	return len(before) > 0 && text != "" && before[len(before)-1] == text[0] && strings.IndexByte("+-&|<>*", text[0]) >= 0
 }
@@ -57,13 +58,13 @@ func sticks(before []byte, text string) bool {
 // script reports whether the language is JavaScript or TypeScript.
 func (s *source) script() bool { return s.dollar && s.newlines == loose && s.language != "Scala" }
 
-// declaration reports whether the code is a declaration or a block at the start of a
-// statement, but an expression elsewhere.
+// declaration reports whether the code, although an expression elsewhere, would be a
+// declaration or a block at the start of a statement.
 func (s *source) declaration() bool {
 	return s.opens(0, '{') || s.is(0, "function") || s.is(0, "class") || s.is(0, "async") && s.is(1, "function")
 }
 
-// hasLiteral reports whether there is a T{…} outside of brackets. In the header of an if
+// hasLiteral reports whether the code has a T{…} outside of brackets. In the header of an if,
 // its brace would begin the body.
 func (s *source) hasLiteral() bool {
 	for k := 0; k < len(s.toks); k = s.next(k) {
@@ -167,7 +168,8 @@ func (s *source) generator() bool {
 	return false
 }
 
-// assigns reports a Python assignment or (a as b), which aren't expressions.
+// assigns reports whether the code is a Python assignment or (a as b), neither of which is an
+// expression.
 func (s *source) assigns() bool {
 	for k := 1; s.newlines == indented && s.opens(0, '(') && k < len(s.toks); k = s.next(k) {
 		if s.is(k, "as") {
@@ -182,9 +184,9 @@ func (s *source) assigns() bool {
 	return false
 }
 
-// python reports whether a piece of Python needs brackets in a slot of a template: a
-// generator that is not the only argument of a call, a yield, a := that is not an argument,
-// and several lines outside of brackets.
+// python reports whether Python code needs brackets in a slot of the template. That is the
+// case for a generator that is not the only argument of a call, a yield, a := that is not an
+// argument, and several lines outside of brackets.
 func (s *source) python(slot *slot, bare bool) bool {
 	lines := false
 	for k := 0; k < len(s.toks); k = s.next(k) {
@@ -224,8 +226,8 @@ func (r *rewriting) placed(m *Match, first, last int, new string) (string, Doubt
 	return new, ""
 }
 
-// bound reports whether token k, to the left or right of code, binds it more tightly
-// than the code's own loosest operator.
+// bound reports whether the operator at token k, to the left or right of a replacement, binds
+// it more tightly than level, the level of the replacement's loosest operator.
 func (s *source) bound(k, level int, left bool) bool {
 	switch s.kindAt(k) {
 	case op:
@@ -246,7 +248,7 @@ func (s *source) bound(k, level int, left bool) bool {
 	return false
 }
 
-// target reports whether the tokens from first to before last are assigned to.
+// target reports whether the tokens from first to before last are the target of an assignment.
 func (s *source) target(first, last int) bool {
 	switch {
 	case s.is(last, "++"), s.is(last, "--"), s.is(first-1, "++") && s.prefixAt(first-1), s.is(first-1, "--") && s.prefixAt(first-1), s.is(first-1, "del"), s.newlines == indented && s.is(first-1, "as"):

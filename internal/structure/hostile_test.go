@@ -9,9 +9,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// Hostile texts that take long or nest without end: a search ends within two seconds of
-// processor time, or soon after it is stopped. Nothing overflows the stack, which would
-// end the whole process.
+// Hostile texts that take long or nest without end: a search ends within two seconds of processor
+// time, or soon after it is stopped. The stack doesn't overflow, which would end the whole process.
 func TestHostileTexts(t *testing.T) {
 	stress.SkipRace(t)
 	stress.SkipTiny(t)
@@ -110,8 +109,8 @@ func TestDeepReplacements(t *testing.T) {
 	}
 }
 
-// A template that repeats a hole thousands of times ends within two seconds of
-// processor time. It took a minute and a half.
+// A template that repeats a hole thousands of times ends within two seconds of processor time.
+// Before the limit it took a minute and a half.
 func TestRepeatedHoles(t *testing.T) {
 	stress.SkipRace(t)
 	stress.SkipTiny(t)

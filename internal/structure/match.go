@@ -9,7 +9,7 @@ import (
 	"quarry/internal/symbols"
 )
 
-// Match is an occurrence of a pattern. Offsets are bytes of the text.
+// Match is an occurrence of a pattern. Offsets are in bytes.
 type Match struct {
 	Start, End int
 	Holes      []Hole // in the order of Pattern.Names; a repeated name once
@@ -17,7 +17,7 @@ type Match struct {
 	Doubt Doubt
 }
 
-// Hole is the content of a hole.
+// Hole is the text that a hole of the pattern matched.
 type Hole struct {
 	Name       string
 	Start, End int
@@ -44,8 +44,8 @@ type Text struct {
 	*source
 }
 
-// NewText tokenizes a text; the path determines its language. It ends early when stop
-// returns true. It then returns nil, as for texts over 16 MB.
+// NewText tokenizes a text; the path determines its language. It returns nil for texts over 16
+// MB, or if stop returns true.
 func NewText(stop func() bool, path string, text []byte) *Text {
 	code := symbols.Lex(stop, path, text)
 	if code == nil {
@@ -87,7 +87,7 @@ func (p *Pattern) Find(t *Text) (found []Match, complete bool) {
 type piece struct {
 	held       bool
 	from, to   int // tokens
-	start, end int // bytes, if it is not made of tokens
+	start, end int // byte offsets, if it is part of a string
 	bytes      bool
 }
 
@@ -101,7 +101,7 @@ type matching struct {
 	found int // readings from the current start
 }
 
-// maxReadings limits the readings of one place.
+// maxReadings limits the readings of the matches that begin at one token.
 const maxReadings = 64
 
 // from finds the matches that begin at token i.
@@ -121,7 +121,7 @@ func (m *matching) from(i int) {
 	m.rest(0, i)
 }
 
-// literal reports whether element e matches token i, apart from its holes.
+// literal reports whether element e, except for its holes, matches token i.
 func (m *matching) literal(e *elem, i int) bool {
 	if e == nil || i >= len(m.source.toks) {
 		return e == nil
@@ -171,8 +171,8 @@ func (m *matching) equal(e *elem, start, end int) bool {
 
 func spaced(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// rest matches the elements from e on against the tokens from i on. It returns false
-// when enough was found.
+// rest matches the elements from e on against the tokens from i on. It returns false to end
+// the search from this start.
 func (m *matching) rest(e, i int) bool {
 	if !m.step() {
 		return false
@@ -260,7 +260,7 @@ func (m *matching) without(e, i, next int) bool {
 	return more
 }
 
-// many visits the ends of any number of pieces.
+// many visits the possible ends of a $$ hole, element e, whose content begins at token i.
 func (m *matching) many(e int, next *elem, i int, visit func(end int) bool) {
 	s := m.source
 	if next == nil { // to the end of the statement
@@ -287,7 +287,7 @@ func (m *matching) many(e int, next *elem, i int, visit func(end int) bool) {
 		if fits && !visit(k) {
 			return
 		}
-		// An empty list isn't followed by a separator either.
+		// If the hole is empty, the separator after it may be missing too.
 		if k == i && next.hole == nil && (next.kind == separator || next.text == ",") && !fits {
 			if !m.without(e, i, e+2) {
 				return
@@ -359,7 +359,7 @@ func (m *matching) result(start, end int) Match {
 	return r
 }
 
-// settled orders the matches and marks those with several readings of one place.
+// settled sorts the matches, and marks those that read the same text in several ways.
 func (m *matching) settled() []Match {
 	slices.SortStableFunc(m.out, func(a, b Match) int { return cmp.Or(a.Start-b.Start, b.End-a.End) })
 	for i := 1; i < len(m.out); i++ {

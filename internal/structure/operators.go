@@ -33,7 +33,7 @@ func (s *source) memberOp(i int) bool {
 	return false
 }
 
-// after reports whether the operator at i follows its operand.
+// after reports whether the operator at i is a postfix one.
 func (s *source) after(i int) bool {
 	if s.kindAt(i) != op {
 		return false
@@ -51,8 +51,8 @@ func (s *source) after(i int) bool {
 	return false
 }
 
-// prefixAt reports whether the operator at i precedes its operand, because the token
-// before it can't be one.
+// prefixAt reports whether the operator at i precedes its operand: the token before it can't
+// end an operand.
 func (s *source) prefixAt(i int) bool {
 	switch s.kindAt(i - 1) {
 	case 0, opening, separator:
@@ -68,7 +68,7 @@ func (s *source) prefixAt(i int) bool {
 	return false
 }
 
-// headerEnd reports whether i closes the condition of an if, while or the like, which a
+// headerEnd reports whether i closes the condition of an if, while or similar statement; a
 // statement follows.
 func (s *source) headerEnd(i int) bool {
 	return s.closes(i, ')') && !s.lists && s.kindAt(int(s.toks[i].mate)-1) == word && headers[s.str(int(s.toks[i].mate)-1)]
@@ -141,7 +141,7 @@ func (s *source) castOperand(o, i, n int) bool {
 	return false
 }
 
-// angle returns the token after the type arguments that open at i, or 0.
+// angle returns the token after the < … > that may be type arguments and opens at i, or 0.
 func (s *source) angle(i int) int {
 	if !s.generics || !s.is(i, "<") || s.kindAt(i-1) != word && !s.is(i-1, "::") && !s.is(i-1, ".") {
 		return 0
@@ -178,8 +178,7 @@ func (s *source) angleFrom(i int) int {
 	return 0
 }
 
-// generic returns the token after the type arguments that open at i, or 0 if there are
-// none.
+// generic is angle, but also returns 0 if the token after the > suggests comparisons instead.
 func (s *source) generic(i int) int {
 	e := s.angle(i)
 	if e == 0 || s.is(i-1, "::") || s.is(i-1, ".") {

@@ -1,7 +1,7 @@
 package structure
 
-// one visits the ends of the pieces from token i on that a hole may hold, shortest first,
-// until visit returns false.
+// one visits the ends of the pieces that begin at token i and fit into the hole of element at,
+// shortest first, until visit returns false.
 func (m *matching) one(at, i int, visit func(end int) bool) {
 	s, e := m.source, &m.elems[at]
 	var next *elem
@@ -80,9 +80,9 @@ func (m *matching) one(at, i int, visit func(end int) bool) {
 	}
 }
 
-// balanced visits the ends of any balanced tokens without separators that the next element
-// may follow. A piece contains whole statements: it ends with a block, and not before an
-// else that belongs to it.
+// balanced visits the ends of the balanced pieces without separators that begin at token i and
+// that the next element may follow. A piece contains whole statements: it ends with a block,
+// and not before an else that belongs to it.
 func (m *matching) balanced(at, i int, visit func(end int) bool) {
 	s := m.source
 	for k := i; k < len(s.toks); {
@@ -143,7 +143,7 @@ func (s *source) blockAt(i, k int) bool {
 }
 
 // awaitsElse reports whether an else after the tokens from i to before e belongs to an if
-// among them: outside of brackets, they have more if than else.
+// among them: outside of brackets, they have more ifs than elses.
 func (s *source) awaitsElse(i, e int) bool {
 	open := 0
 	for k := i; k < e && s.step(); k = s.next(k) {
@@ -160,8 +160,8 @@ func (s *source) awaitsElse(i, e int) bool {
 	return open > 0
 }
 
-// partsPiece reports whether a token never occurs in an expression: in Go an assignment or
-// the : of a slice; in Python as.
+// partsPiece reports whether token k can't be in an expression: in Go an assignment or the :
+// of a slice, in Python the word as.
 func (s *source) partsPiece(k int) bool {
 	switch s.language {
 	case "Go":
@@ -178,8 +178,8 @@ func (m *matching) follows(e, k int) bool {
 	return e >= len(m.elems) || m.literal(&m.elems[e], k) || m.weak(e, k) || m.optional(e, k)
 }
 
-// weak reports whether element e is a closing bracket that may follow token k, a ; without
-// meaning.
+// weak reports whether token k is a ; without meaning and element e matches the closing
+// bracket after it.
 func (m *matching) weak(e, k int) bool {
 	return m.elems[e].kind == closing && k+1 < len(m.source.toks) && m.source.toks[k].weak && m.literal(&m.elems[e], k+1)
 }

@@ -9,7 +9,7 @@ import (
 	"quarry/internal/symbols"
 )
 
-// Edit replaces the bytes from Start to End.
+// Edit replaces the bytes from Start to End with New.
 type Edit struct {
 	Start, End int
 	New        string
@@ -42,9 +42,9 @@ const (
 	NotExpression Doubt = "a hole holds no expression"
 )
 
-// Replace returns the edits that replace every match of a text, in order, and the refused
-// places. A match inside a hole of another match is replaced there. count is the number of
-// replaced matches. complete is false if that took too many steps, or was stopped.
+// Replace returns the edits that replace every match of a text, in order, and the refused matches. A
+// match inside a hole of another match is replaced within that hole. count is the number of replaced
+// matches. complete is false if the work limit was reached or the text's stop function returned true.
 func (t *Template) Replace(text *Text) (edits []Edit, refused []Refusal, count int, complete bool) {
 	found, complete := t.Find(text)
 	if text.language == "" {
@@ -71,18 +71,18 @@ func (t *Template) Replace(text *Text) (edits []Edit, refused []Refusal, count i
 			edits = append(edits, Edit{m.Start, m.End, new})
 			continue
 		}
-		// Inner matches may be replaced by themselves.
+		// The outer match was refused, but the inner ones may be replaced.
 		found = append(slices.DeleteFunc(slices.Clone(inner), func(o Match) bool { return o.Start == m.Start && o.End == m.End }), found...)
 	}
 	return edits, r.refused, r.count, complete && r.left > 0
 }
 
-// maxWritten limits the bytes written and read again for one text, in addition to four
-// times its length. The text of a match includes all inner matches: 6,000 nested calls are
-// 60 KB, and took minutes.
+// maxWritten limits the bytes written and tokenized again for one text, in addition to four
+// times its length. The text of a match includes all inner matches, so 6,000 nested calls (60
+// KB) took minutes without a limit.
 const maxWritten = 8 << 20
 
-// spend counts work. After a stop none is left.
+// spend subtracts n from the remaining work, and sets it to 0 after a stop.
 func (r *rewriting) spend(n int) {
 	if r.left -= n; r.left > 0 && r.stop != nil && r.stop() {
 		r.left = 0
@@ -100,7 +100,7 @@ type rewriting struct {
 	left    int // remaining work
 }
 
-// replaced returns the replacement of a match and its inner matches; false if refused.
+// replaced returns the replacement of a match with its inner matches, or false if the match is refused.
 func (r *rewriting) replaced(m *Match, inner []Match) (string, bool) {
 	if r.spend(m.End - m.Start + 4*len(inner)); r.left <= 0 {
 		return "", false
@@ -118,7 +118,7 @@ func (r *rewriting) replaced(m *Match, inner []Match) (string, bool) {
 	return "", false
 }
 
-// doubted says why a match can't be replaced by any template: tokens can't tell, or
+// doubted returns why no template can replace a match, or "": tokens can't tell what it is, or
 // another match crosses its end or overlaps a part of a hole.
 func (r *rewriting) doubted(m *Match, inner []Match) Doubt {
 	for i := range inner {
@@ -143,7 +143,7 @@ func inHole(m, o *Match) bool {
 	return slices.ContainsFunc(m.Holes, func(h Hole) bool { return o.Start >= h.Start && o.End <= h.End })
 }
 
-// written is the replacement of a match, written so far.
+// written is the part of a replacement that has been written.
 type written struct {
 	text   []byte
 	line   int // start of its last line
@@ -172,7 +172,7 @@ func (w *written) trim(cut string) {
 	}
 }
 
-// indent returns the indentation of the last line, given that the first line has base.
+// indent returns the indentation of the last line; base is the first line's.
 func (w *written) indent(base string) string {
 	if w.line == 0 {
 		return base
@@ -215,7 +215,7 @@ func (r *rewriting) match(m *Match, inner []Match) (string, Doubt) {
 			kept = append(kept, h)
 		}
 		out.add(r.indented(next, base))
-		if r.spend(2*max(len(out.text)-before, 0) + 64); r.left <= 0 { // it is written and then tokenized
+		if r.spend(2*max(len(out.text)-before, 0) + 64); r.left <= 0 { // the new text is written, then tokenized
 			return "", Comment // give up on the whole match
 		}
 	}
@@ -229,8 +229,8 @@ func (r *rewriting) match(m *Match, inner []Match) (string, Doubt) {
 	return r.placed(m, first, last, string(out.text))
 }
 
-// held returns the text of a hole with its inner matches replaced. It is called once for
-// each enclosing match.
+// held returns the text of a hole with its inner matches replaced. out caches it, because a
+// template may use a hole twice.
 func (r *rewriting) held(h Hole, inner []Match, out *written) *held {
 	key := [2]int{h.Start, h.End}
 	p := out.pieces[key]
@@ -248,7 +248,7 @@ func (r *rewriting) indented(text, base string) string {
 	return strings.ReplaceAll(text, "\n", "\n"+base)
 }
 
-// hole returns the content of the hole with a name.
+// hole returns the content of the hole called name.
 func (m *Match) hole(name string) Hole {
 	for _, h := range m.Holes {
 		if h.Name == name {
@@ -258,8 +258,8 @@ func (m *Match) hole(name string) Hole {
 	return Hole{Name: name}
 }
 
-// endAt returns the first token at or after an offset, including the end of a line or
-// block.
+// endAt returns the first token at or after an offset; it may be the empty token at the end of
+// a line or block.
 func (s *source) endAt(at int) int {
 	return sort.Search(len(s.toks), func(i int) bool { return int(s.toks[i].start) >= at })
 }
@@ -273,8 +273,8 @@ func (s *source) tokenAt(at int) int {
 	return k
 }
 
-// around returns the opening bracket around the content of a hole if it is the bracket
-// that the template has there, or -1.
+// around returns the token of the opening bracket directly before a hole's content, if the
+// hole fills these brackets and they are the template's (bracket), or -1.
 func (r *rewriting) around(h Hole, bracket byte) int {
 	after := r.tokenAt(h.End)
 	if bracket == 0 || r.kindAt(after) != closing {
@@ -287,7 +287,7 @@ func (r *rewriting) around(h Hole, bracket byte) int {
 	return o
 }
 
-// block returns the offset after the : before an indented block in a hole, or -1.
+// block returns the offset after the : if a hole holds the indented block after it, or -1.
 func (r *rewriting) block(h Hole) int {
 	if k := r.tokenAt(h.Start); r.newlines == indented && k > 1 && r.toks[k-1].virtual && r.toks[k-1].kind == opening && r.is(k-2, ":") {
 		return int(r.toks[k-2].end)
@@ -308,7 +308,7 @@ func (r *rewriting) losesComment(m *Match, kept []Hole) bool {
 // cutsDirective reports whether a preprocessor line of a match is in none of the kept
 // pieces, or an #if, #else or #endif is separated from its partners.
 func (r *rewriting) cutsDirective(m *Match, kept []Hole) bool {
-	open := map[int]int{} // by the start of a hole
+	open := map[int]int{} // #if lines not yet closed, by the start of their hole
 	for at := m.Start; ; {
 		i := bytes.IndexByte(r.text[at:m.End], '\n')
 		if i < 0 {
@@ -384,8 +384,8 @@ func (s *source) indentAt(at int) string {
 	return string(s.text[start:end])
 }
 
-// reindented returns a piece with the indentation at offset at replaced by to in its
-// lines. Lines inside strings stay unchanged.
+// reindented gives the lines of piece, which are indented like the line at offset at, the
+// indentation to. Lines inside strings stay unchanged.
 func (r *rewriting) reindented(piece string, at int, to string) string {
 	from := r.indentAt(at)
 	if from == to || !strings.Contains(piece, "\n") {

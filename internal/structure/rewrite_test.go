@@ -54,12 +54,12 @@ func TestReplace(t *testing.T) {
 		{"a.py", `f($A)`, `$A.g`, "f(a\n  .b)", "(a\n  .b).g"},
 		{"a.py", `f($A)`, `$A.g`, "f(lambda: a)", "(lambda: a).g"},
 
-		// A line that begins with its own operator is another statement.
+		// A following line that begins with an operator is a separate statement.
 		{"a.go", `q($A, $B)`, `$A := $B`, "{\n\tq(f, g())\n\t*h = i\n}", "{\n\tf := g()\n\t*h = i\n}"},
 		{"a.py", `q($A)`, `return $A`, "class C:\n    def f(self):\n        q(a or b)\n\n    @property\n    def g(self): pass\n", "class C:\n    def f(self):\n        return a or b\n\n    @property\n    def g(self): pass\n"},
 		{"a.js", `$A.n`, `n($A)`, "a.n\n++b", "n(a)\n++b"},
 
-		// No brackets where a piece keeps its neighbours.
+		// No brackets where a piece has the same neighbours as before.
 		{"a.ts", `const $A = $B`, `let $A = $B`, "const f = (a) => b\nconst g = <T>(x: T) => x as U", "let f = (a) => b\nlet g = <T>(x: T) => x as U"},
 		{"a.rs", `let $A = $B;`, `let mut $A = $B;`, "let x = if a { b } else { c };", "let mut x = if a { b } else { c };"},
 		{"a.go", `!$A`, `-$A`, "!!a", "-(-a)"},

@@ -8,7 +8,7 @@ const (
 	hard     sideKind = iota // a bracket, separator or keyword
 	edge                     // the pattern ends here
 	operator                 // a binary operator, or on the left a unary one
-	member                   // a dot: one name
+	member                   // a dot: the hole is a single name
 	called                   // a bracket or dot that continues an operand
 	operand                  // another operand, as in a declaration
 )

@@ -42,7 +42,7 @@ type source struct {
 	stop     func() bool
 }
 
-// step counts a step, and reports whether more are left. After a stop none are.
+// step counts a step, and reports whether more are left. After a stop it returns false.
 func (s *source) step() bool {
 	if s.steps--; s.steps%4096 == 0 && s.stop != nil && s.stop() {
 		s.steps = -1
@@ -133,8 +133,8 @@ func (b *builder) add(i int) int {
 	return i + n
 }
 
-// exponent returns how many tokens after i belong to its number: 2 for 1e-9, 1 for 1.
-// if no name follows, else 0.
+// exponent returns how many tokens after i belong to the number at i: 2 for 1e-9, 1 for 1.
+// unless a name follows, otherwise 0.
 func (b *builder) exponent(i int) int {
 	list := b.code.Tokens
 	if list[i].Kind == symbols.Number && i+1 < len(list) && list[i+1].Start == list[i].End && b.text[list[i+1].Start] == '.' {
@@ -185,8 +185,7 @@ func (b *builder) called(o int) bool {
 	return o > 0 && (b.toks[o-1].kind == word || b.toks[o-1].kind == closing)
 }
 
-// line is called before the first token of a line, which may end a statement, and in
-// Python a block.
+// line handles the line end before token i. It may end a statement and, in Python, a block.
 func (b *builder) line(i int) {
 	if len(b.toks) == 0 || b.newlines == ignored {
 		return
@@ -209,7 +208,7 @@ func (b *builder) line(i int) {
 	b.push(separator, true, false, at, at)
 }
 
-// endsDo reports whether token i is the last one of do … while (…).
+// endsDo reports whether token i closes the condition of do … while (…).
 func (b *builder) endsDo(i int) bool {
 	k := int(b.toks[i].mate) - 1
 	return b.is(k, "while") && b.closes(k-1, '}')

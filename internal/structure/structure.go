@@ -43,7 +43,7 @@ type hole struct {
 // DefaultHole begins a hole.
 const DefaultHole = '$'
 
-// mark makes the names that replace holes when a pattern is tokenized.
+// mark begins the names that replace holes when a pattern is tokenized.
 const mark = "Qhole"
 
 // Error reports an invalid pattern.
@@ -53,13 +53,13 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("invalid structure %q: %s", e.Expr, e.Problem) }
 
-// Code is InvalidPattern.
+// Code returns InvalidPattern.
 func (e *Error) Code() fault.Code { return fault.InvalidPattern }
 
-// Is lets errors.Is find the code.
+// Is lets errors.Is match the error's code.
 func (e *Error) Is(target error) bool { return target == e.Code() }
 
-// Hint says how to go on.
+// Hint returns the advice.
 func (e *Error) Hint() string { return e.Advice }
 
 // Compile compiles a pattern. Its holes begin with sign; 0 means $.
@@ -100,8 +100,8 @@ func Compile(expr string, sign rune) (*Pattern, error) {
 	return p, p.survey()
 }
 
-// survey compiles the pattern for every language. It is an error if it is invalid in all
-// of them. The words required in all languages narrow a search.
+// survey compiles the pattern for every language, and fails if it is invalid in all of them.
+// Words that are required in all languages become p.needs and narrow a search.
 func (p *Pattern) survey() error {
 	var needs map[string]int
 	var first error
@@ -212,10 +212,10 @@ type elem struct {
 	kind        kind
 	virtual     bool
 	text        string
-	inside      *regexp.Regexp // of a string with holes
-	insides     []int          // names of its groups
+	inside      *regexp.Regexp // matches a string with holes
+	insides     []int          // indexes in Pattern.names of its groups
 	hole        *hole          // nil for a literal
-	name        int            // of the hole, or -1
+	name        int            // index of the hole's name, or -1
 	left, right side
 	generic     bool // < of type arguments
 	joined      bool // { of Go's T{…}, directly after it
@@ -283,7 +283,7 @@ func (p *Pattern) compile(language string) *compiled {
 	return c
 }
 
-// holeNumber parses a name that replaces a hole.
+// holeNumber returns the number of the hole that a name replaces.
 func holeNumber(s string) (int, bool) {
 	var n int
 	if !strings.HasPrefix(s, mark) || !strings.HasSuffix(s, "x") {
@@ -297,8 +297,8 @@ var markedHole = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(mark + `\d+x`)
 })
 
-// within lets a string or comment with holes match others: there, $A is a word and $$A
-// any text.
+// within compiles a string or comment with holes into a regular expression: there, $A matches
+// a word and $$A any text.
 func (c *compiled) within(e *elem) {
 	at := markedHole().FindAllStringIndex(e.text, -1)
 	if at == nil {

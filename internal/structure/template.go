@@ -30,10 +30,10 @@ func (e *HoleError) Error() string {
 	return fmt.Sprintf("unknown hole %s in the replacement", e.Name)
 }
 
-// Code is InvalidArgument.
+// Code returns InvalidArgument.
 func (e *HoleError) Code() fault.Code { return fault.InvalidArgument }
 
-// Is lets errors.Is find the code.
+// Is lets errors.Is match the error's code.
 func (e *HoleError) Is(target error) bool { return target == e.Code() }
 
 // Hint lists the available holes.
@@ -130,7 +130,7 @@ func (t *Template) read(language string) *form {
 	return f
 }
 
-// slotsBefore returns the slots of the pattern's holes, except repeated ones.
+// slotsBefore returns the slots of the pattern's holes by name; repeated holes are omitted.
 func (t *Template) slotsBefore(language string) map[string]slot {
 	out := map[string]slot{}
 	code := symbols.LexAs(language, []byte(t.Pattern.text))
@@ -220,7 +220,7 @@ func (s *source) rightLevel(k int) int {
 	return 0
 }
 
-// loneBracket reports whether a bracket is unpaired; it is read as an operator.
+// loneBracket reports whether token k is an unpaired bracket, which is tokenized as an operator.
 func (s *source) loneBracket(k int) bool {
 	return s.kindAt(k) == op && strings.Contains("()[]{}", s.str(k))
 }

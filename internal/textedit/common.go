@@ -1,11 +1,11 @@
 package textedit
 
-// Stretch is a run of lines common to two texts: N lines, from line A of the first and line
-// B of the second, counted from 0.
+// Stretch is a run of N lines common to two texts. It begins at line A of the first text and
+// line B of the second, counted from 0.
 type Stretch struct{ A, B, N int }
 
-// CommonLines returns the lines that a diff of two texts shows as unchanged, in order and
-// as long as possible. A line is a number; equal lines have equal numbers.
+// CommonLines returns the lines that a diff of a and b shows as unchanged, in order and in
+// runs as long as possible. Lines are given as numbers; equal lines have equal numbers.
 func CommonLines(a, b []int) []Stretch {
 	var out []Stretch
 	x, y := 0, 0

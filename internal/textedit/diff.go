@@ -13,16 +13,15 @@ import (
 	"quarry/internal/textfile"
 )
 
-// DiffOptions shapes a unified diff. The zero value and nil give git's form with
-// three lines of context, lines cut at 2,000 bytes and 2,000 lines in all.
+// DiffOptions shapes a unified diff. Nil and the zero value give git's format with three lines
+// of context, lines cut at 2,000 bytes and at most 2,000 lines.
 type DiffOptions struct {
-	// Context is the number of unchanged lines around a change; 0 means 3,
-	// less than 0 means none.
+	// Context is the number of unchanged lines around a change; 0 means 3, a negative value none.
 	Context int
-	// MaxLine cuts longer lines, in bytes; 0 means 2,000, less than 0 never.
+	// MaxLine is the length in bytes at which lines are cut; 0 means 2,000, a negative value no limit.
 	MaxLine int
-	// MaxLines ends the diff after this many lines, with a note that counts the omitted
-	// changed lines; 0 means 2,000, less than 0 never.
+	// MaxLines is the number of lines after which the diff ends, with a note that counts the
+	// omitted changed lines; 0 means 2,000, a negative value no limit.
 	MaxLines int
 }
 
@@ -44,10 +43,10 @@ func (o *DiffOptions) filled() DiffOptions {
 	return f
 }
 
-// Diff returns the hunks of the change as a unified diff, empty if nothing changes. For
-// UTF-8 it consists of the file's own bytes, so that git apply and patch accept it unless
-// lines are cut; other encodings are shown decoded. It takes one pass to number the lines,
-// and work for the changed regions. Omitted lines are only counted.
+// Diff returns the hunks of the change as a unified diff, or "" if nothing changes. For UTF-8
+// the diff consists of the file's own bytes, so git apply and patch accept it unless lines are
+// cut. Other encodings are shown decoded. Diff takes one pass to number the lines, plus work
+// for the changed regions. Omitted lines are only counted.
 func (c *Change) Diff(o *DiffOptions) string {
 	hunks, _ := c.DiffCut(o)
 	return hunks
@@ -58,7 +57,7 @@ func (c *Change) DiffCut(o *DiffOptions) (string, change.Cut) {
 	w := newDiffWriter(o, c.doc, c.doc.Encoding() == textfile.UTF8BOM)
 	var r *region
 	for p := range c.pieces() {
-		// Text added after a last line without a line ending changes that line too.
+		// Adding text after a last line without a line ending changes that line too.
 		first, last := c.doc.LineAt(p.start), c.doc.LineAt(p.end)
 		if r != nil && (first > r.last+1 || first > r.last && r.size > maxJoined) {
 			r.end()
@@ -76,43 +75,43 @@ func (c *Change) DiffCut(o *DiffOptions) (string, change.Cut) {
 	return w.finish()
 }
 
-// maxJoined is the size from which a region of changed lines ends at the next line. All old
-// lines of a region are shown before its new ones, so a region must be small enough for a
-// reader to see both.
+// Once a region of changed lines has more than maxJoined bytes of new text, it ends at the
+// next line break. A diff shows all old lines of a region before its new ones, so a region
+// must be small enough for a reader to see both.
 const maxJoined = 8 << 10
 
 // diffWriter collects changed lines in order and prints them as hunks.
 type diffWriter struct {
 	o       DiffOptions
-	text    *textfile.Text // the old one
+	text    *textfile.Text // the old text
 	bom     bool           // the first line begins with a byte order mark
 	shift   int            // new line number minus the old one, after the changes so far
 	out     []diffChange
-	planned int  // lines of out that will be shown
-	closed  bool // further changes are in no shown hunk
+	planned int  // lines of the diff that are planned to be shown
+	closed  bool // further changes are not part of a shown hunk
 	buffer  strings.Builder
-	left    int // lines that may still be printed
+	left    int // number of lines that may still be printed
 	cut     change.Cut
-	end     int // end of the last change that is in no shown hunk
+	end     int // end of the last change that is not part of a shown hunk
 
-	skip map[int]int // bytes at the start of old lines that are not shown
+	skip map[int]int // bytes to skip at the start of overlong old lines, by line
 }
 
-// diffChange replaces count old lines from line a (1-based) by lines.
+// diffChange replaces count old lines, from line a (1-based) on, by lines.
 type diffChange struct {
 	a, count int
-	b        int // line of the new text, 1-based
+	b        int // first line in the new text, 1-based
 	lines    []diffLine
-	unsplit  int  // further new lines, which are not shown
-	tail     bool // several changes that are not shown
+	unsplit  int  // number of further new lines, which are not shown
+	tail     bool // it stands for several changes, which are not shown
 	same     int  // unchanged lines between those changes
 }
 
-// diffLine is a line, or the part of a too long one that may be shown.
+// diffLine is a line, or the part of an overlong line that may be shown.
 type diffLine struct {
-	text    []byte // with its line feed; of a cut line the beginning
-	size    int    // of all of it, without the line feed
-	skipped int    // bytes before the text
+	text    []byte // with its line feed; if the line is cut, only its beginning
+	size    int    // size of the whole line, without the line feed
+	skipped int    // bytes of the line before text
 }
 
 // added returns the number of new lines.
@@ -124,11 +123,11 @@ func newDiffWriter(o *DiffOptions, text *textfile.Text, bom bool) *diffWriter {
 	return w
 }
 
-// full reports whether further lines are only counted.
+// full reports whether no more lines may be planned: further ones are only counted.
 func (w *diffWriter) full() bool { return w.planned >= w.o.MaxLines }
 
-// push adds the next change. It joins changes that won't be shown if they belong to the
-// last shown hunk, because its header counts them.
+// push adds the next change. Changes that won't be shown are joined if they belong to the last
+// shown hunk, because the hunk's header must count their lines.
 func (w *diffWriter) push(c diffChange) {
 	c.b = c.a + w.shift
 	w.shift += c.added() - c.count
@@ -160,23 +159,23 @@ func (w *diffWriter) hide(c *diffChange) {
 	w.cut.Added += c.added() - c.same
 }
 
-// region is a run of changed lines being collected. Up to maxRegion it is kept whole, to be
-// compared line by line. Of a larger region only the beginnings of the lines to show are
-// kept.
+// region is a run of changed lines that is being collected. Up to maxRegion bytes it is kept
+// whole, to be compared line by line. For a larger region (an outline), only the beginnings of
+// the lines to show are kept.
 type region struct {
 	w           *diffWriter
-	first, last int // lines
-	start, at   int // its start, and the end of the collected part
-	size        int // of the new text so far
+	first, last int // lines of the old text
+	start, at   int // offsets in the old text of its start and of the end of the collected part
+	size        int // bytes of new text so far
 	after       []byte
 	outlined    bool
-	change      diffChange // of an outline
-	line        diffLine   // its last line so far
-	most        int        // lines that are kept
+	change      diffChange // the change, if the region is an outline
+	line        diffLine   // the last line of the outline so far
+	most        int        // number of lines to keep
 }
 
-// maxRegion is the largest text, old and new together, of a region that is compared line by line. Replacing
-// every letter of a line of 100 KB can make it 200 MB long, while the diff shows 500 bytes.
+// maxRegion is the largest region, old and new text together, that is compared line by line.
+// Replacing every letter of a line of 100 KB can make it 200 MB long, while the diff shows 500 bytes.
 const maxRegion = 4 << 20
 
 func (w *diffWriter) region(first, start int) *region {
@@ -190,7 +189,7 @@ func (w *diffWriter) region(first, start int) *region {
 	return r
 }
 
-// piece adds the text before a piece, and its new text.
+// piece adds the old text before a piece, and the piece's new text.
 func (r *region) piece(p piece) {
 	r.old(p.start)
 	r.put(unsafe.Slice(unsafe.StringData(p.text), len(p.text)))
@@ -220,7 +219,7 @@ func (r *region) outlineNow() {
 	r.outline(after)
 }
 
-// outline adds text and keeps only the beginnings of its lines.
+// outline adds new text, of which it keeps only the beginnings of lines.
 func (r *region) outline(b []byte) {
 	keep := min(r.w.o.MaxLine, 1<<40) + utf8.UTFMax
 	for len(b) > 0 {
@@ -243,7 +242,7 @@ func (r *region) outline(b []byte) {
 	}
 }
 
-// end compares the region, or ends its outline.
+// end finishes the region: it compares the region's texts, or adds the change of its outline.
 func (r *region) end() {
 	w := r.w
 	end := w.text.Len()
@@ -272,7 +271,7 @@ func (r *region) end() {
 	w.push(r.change)
 }
 
-// lineCount returns the number of old lines. A byte order mark alone is one.
+// lineCount returns the number of old lines. A text that is only a byte order mark has one line.
 func (w *diffWriter) lineCount() int {
 	if w.bom && w.text.Len() == 0 {
 		return 1
@@ -280,11 +279,11 @@ func (w *diffWriter) lineCount() int {
 	return w.text.LineCount()
 }
 
-// maxCompared is the largest number of lines, old and new, that are compared one by one; more become one
-// change. Comparing 4 million took 500 MB, for a diff that shows 2,000.
+// maxCompared is the largest number of lines, old and new, that are compared one by one. More lines
+// become one change. Comparing 4 million lines took 500 MB, for a diff that shows 2,000 lines.
 const maxCompared = 1 << 18
 
-// compare adds the changes between two regions of whole lines.
+// compare adds the changes between two regions of whole lines, which begin at line first.
 func (w *diffWriter) compare(first int, before, after []byte) {
 	if na, nb := countLines(before), countLines(after); na+nb > maxCompared {
 		shown := splitLines(after, w.o.MaxLines)
@@ -304,7 +303,8 @@ func (w *diffWriter) compare(first int, before, after []byte) {
 	}
 }
 
-// NumberLines gives equal lines equal numbers, known ones from ids and new ones.
+// NumberLines gives equal lines equal numbers. Lines in ids get the number there; other lines
+// are added to ids.
 func NumberLines(lines [][]byte, ids map[string]int) []int {
 	out := make([]int, len(lines))
 	for i, l := range lines {
@@ -318,8 +318,8 @@ func NumberLines(lines [][]byte, ids map[string]int) []int {
 	return out
 }
 
-// skipEqual skips the common beginning of an overlong old line and the new one, if the difference would otherwise
-// be invisible.
+// skipEqual skips the common beginning of an overlong old line and its new line, if the
+// difference would be cut off otherwise.
 func (w *diffWriter) skipEqual(n int, old []byte, line *diffLine) {
 	most := min(w.o.MaxLine, 1<<40)
 	same := 0
@@ -359,7 +359,7 @@ func countLines(text []byte) int {
 	return n
 }
 
-// splitLines returns the first lines, up to the given number.
+// splitLines returns at most the first `most` lines of text.
 func splitLines(text []byte, most int) [][]byte {
 	out := make([][]byte, 0, min(most, countLines(text)))
 	for len(text) > 0 && len(out) < most {
@@ -409,7 +409,8 @@ func (w *diffWriter) hunk(changes []diffChange) {
 	at := start
 	for _, c := range changes {
 		w.old(' ', at, c.a)
-		// A change that can't be shown whole must not look like a deletion: its new lines get half of the room.
+		// If a change can't be shown whole, it must not look like a deletion. So its new lines
+		// get half of the remaining lines.
 		shown := c.count
 		if room := w.left; c.count+c.added() > room {
 			shown = min(c.count, max(room-c.added(), (room+1)/2))
@@ -426,7 +427,7 @@ func (w *diffWriter) hunk(changes []diffChange) {
 	w.old(' ', at, end)
 }
 
-// diffRange formats a range as diff does: an empty range is the line before it.
+// diffRange formats a range as diff does: an empty range is given by the line before it.
 func diffRange(start, count int) string {
 	switch count {
 	case 0:
@@ -437,7 +438,7 @@ func diffRange(start, count int) string {
 	return fmt.Sprintf("%d,%d", start, count)
 }
 
-// old prints lines [from, to) of the old text.
+// old prints lines [from, to) of the old text, each after mark.
 func (w *diffWriter) old(mark byte, from, to int) {
 	for n, l := range w.oldLines(from, to) {
 		if w.left <= 0 {
@@ -475,7 +476,7 @@ func (w *diffWriter) oldLines(from, to int) iter.Seq2[int, diffLine] {
 			end := min(l.End, start+min(w.o.MaxLine, 1<<40)+utf8.UTFMax)
 			line.text = w.text.Slice(start, end)
 			if ended && end < l.End {
-				line.text = append(slices.Clip(line.text), '\n') // cut off above
+				line.text = append(slices.Clip(line.text), '\n') // the line feed was cut off above
 			}
 			if n == 1 && mark != "" {
 				line.text, line.size = append([]byte(mark), line.text...), line.size+len(mark)
@@ -489,7 +490,7 @@ func (w *diffWriter) oldLines(from, to int) iter.Seq2[int, diffLine] {
 
 func (w *diffWriter) line(mark byte, l diffLine) {
 	if w.left <= 0 {
-		w.cut.Added++ // old counts the old lines
+		w.cut.Added++ // old has counted the old lines
 		return
 	}
 	w.left--

@@ -18,7 +18,7 @@ import (
 
 var uncut = &DiffOptions{MaxLine: -1, MaxLines: -1}
 
-// applyDiff is a strict patch: every line and count of the diff must fit.
+// applyDiff applies a diff strictly: every line and count must fit.
 func applyDiff(t *testing.T, before, diff string) string {
 	t.Helper()
 	src := splitLines([]byte(before), maxCompared)
@@ -95,8 +95,8 @@ func checkDiff(t *testing.T, d *textfile.Document, ch *Change) {
 	t.Helper()
 	before, after := texts(t, d, ch)
 	diff := ch.Diff(uncut)
-	// Deleting the text between two lone surrogates makes them a pair; the diff shows the text as it was
-	// before.
+	// If the text between two lone surrogates is deleted, they become a pair. The diff shows
+	// the text as it was before.
 	if !d.Exact() && !strings.Contains(after, "\uFFFD") {
 		return
 	}
@@ -151,7 +151,7 @@ func TestDiffIsCut(t *testing.T) {
 	}
 }
 
-// Of a long line, the diff shows the part that differs.
+// For a long line, the diff shows the part that differs.
 func TestCutLineShowsDifference(t *testing.T) {
 	long := strings.Repeat("é", 5000)
 	got := DiffTexts([]byte(long+"old"+long+"\nx\n"), []byte(long+"new"+long+"\nx\n"), &DiffOptions{MaxLine: 20})
@@ -161,7 +161,7 @@ func TestCutLineShowsDifference(t *testing.T) {
 	}
 }
 
-// The last line feed of a cut line still shows whether the line has one.
+// A cut line still shows whether the original ends with a line feed.
 func TestCutLineEnds(t *testing.T) {
 	long := strings.Repeat("x", 5000)
 	for _, c := range []struct{ name, before, after, want string }{
@@ -192,7 +192,8 @@ func randomLines(rng *rand.Rand, n int) string {
 	return b.String()
 }
 
-// lcs is the textbook table, to check that the script is a shortest one.
+// lcs computes the length of the longest common subsequence with the textbook table, to check
+// that an edit script is a shortest one.
 func lcs(a, b [][]byte) int {
 	row := make([]int, len(b)+1)
 	for i := range a {
@@ -228,7 +229,7 @@ func TestDiffTextsIsMinimal(t *testing.T) {
 	}
 }
 
-// The diff of two texts with nothing in common stays within the budget and is still correct.
+// Comparing two texts with nothing in common stays within the budget, and the diff is still correct.
 func TestDiffTextsGivesUpInTime(t *testing.T) {
 	stress.SkipTiny(t)
 	rng := rand.New(rand.NewPCG(9, 10))
@@ -252,7 +253,7 @@ func FuzzDiffTexts(f *testing.F) {
 	})
 }
 
-// git apply and patch are the judges: one patch over 400 files.
+// One patch for 400 files is accepted by git apply and by patch, and gives the new texts.
 func TestDiffWithGitApplyAndPatch(t *testing.T) {
 	stress.SkipShort(t)
 	rng := rand.New(rand.NewPCG(11, 12))
@@ -305,7 +306,7 @@ func TestDiffWithGitApplyAndPatch(t *testing.T) {
 	}
 }
 
-// Millions of changed lines are one change, counted correctly and not compared.
+// Millions of changed lines become one change, which is counted correctly without comparing them.
 func TestDiffOfMillions(t *testing.T) {
 	before := bytes.Repeat([]byte("\n"), 4<<20)
 	var start, end runtime.MemStats

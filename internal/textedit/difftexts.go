@@ -8,23 +8,22 @@ import (
 	"quarry/internal/textfile"
 )
 
-// DiffTexts returns the unified diff from one text to another, empty if they
-// are equal.
+// DiffTexts returns the unified diff from one text to another, or "" if they are equal.
 func DiffTexts(before, after []byte, o *DiffOptions) string {
 	hunks, _ := diffTexts(textfile.Verbatim(before), textfile.Verbatim(after), false, o)
 	return hunks
 }
 
-// DiffLarge is like DiffTexts for texts that need not be in memory. It also counts the omitted parts. A byte
-// order mark that both have is shown.
+// DiffLarge is like DiffTexts, for texts that need not be in memory. It also counts the
+// omitted parts. If both texts have a byte order mark, the diff shows it.
 func DiffLarge(before, after *textfile.Text, o *DiffOptions) (string, change.Cut) {
 	bom := before.Encoding() == textfile.UTF8BOM && after.Encoding() == textfile.UTF8BOM
 	return diffTexts(before, after, bom, o)
 }
 
-// Two texts are compared line by line if their differing parts, old and new, are
-// not larger than this. Otherwise the beginnings are compared, and the lines of
-// the rest are counted.
+// If the differing parts of two texts, old and new together, are at most maxDiffering bytes,
+// they are compared line by line. Otherwise only the first windowBytes of each are compared,
+// and the other lines counted.
 const (
 	maxDiffering = 8 << 20
 	windowBytes  = 256 << 10
@@ -35,7 +34,7 @@ func diffTexts(before, after *textfile.Text, bom bool, o *DiffOptions) (string, 
 	w := newDiffWriter(o, before, bom)
 	p := before.LastNewline(commonPrefix(before, after)) + 1
 	endA, endB := before.Len(), after.Len()
-	// The suffix begins after a newline that both texts have.
+	// The common suffix must begin after a newline in both texts.
 	if s := commonSuffix(before, after, p); s < endA-p || s < endB-p {
 		i := before.Index(endA-s, []byte{'\n'})
 		if s == 0 || i < 0 {
@@ -61,8 +60,8 @@ func diffTexts(before, after *textfile.Text, bom bool, o *DiffOptions) (string, 
 	return w.finish()
 }
 
-// marked returns the text from an offset as shown: with a byte order mark before the first
-// line.
+// marked returns text, which is at offset at, as the diff shows it: with a byte order mark
+// before the first line.
 func (w *diffWriter) marked(at int, text []byte) []byte {
 	if at > 0 || !w.bom {
 		return text
@@ -70,8 +69,8 @@ func (w *diffWriter) marked(at int, text []byte) []byte {
 	return append([]byte(textfile.UTF8BOM.BOM()), text...)
 }
 
-// compareLarge compares the beginnings of the parts that differ from p on, and counts the
-// lines of the rest.
+// compareLarge compares the first lines of the parts that differ from offset p on, and counts
+// the other lines.
 func (w *diffWriter) compareLarge(after *textfile.Text, first, p, endA, endB int) {
 	a, b := firstLines(w.text, p, endA), firstLines(after, p, endB)
 	w.compare(first, w.marked(p, a), w.marked(p, b))
@@ -82,8 +81,8 @@ func (w *diffWriter) compareLarge(after *textfile.Text, first, p, endA, endB int
 	}
 }
 
-// firstLines returns the whole lines from an offset that fit the window. A line larger than
-// the window is omitted.
+// firstLines returns the whole lines, from offset from on, that fit into windowBytes. It
+// returns none if the first line doesn't fit.
 func firstLines(t *textfile.Text, from, to int) []byte {
 	b := t.Slice(from, min(to, from+windowBytes))
 	at := 0
@@ -138,7 +137,8 @@ func alike(a, b []byte) int {
 	return i + splice.Prefix(a[i:], b[i:])
 }
 
-// commonSuffix returns the number of equal bytes at the end of two texts, not before from.
+// commonSuffix returns the number of equal bytes at the end of two texts, without the first
+// from bytes of each.
 func commonSuffix(a, b *textfile.Text, from int) int {
 	n := min(a.Len(), b.Len()) - from
 	const step = 32 << 10

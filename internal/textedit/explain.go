@@ -11,10 +11,10 @@ import (
 	"quarry/internal/textfile"
 )
 
-// explainMax is the length of text up to which explain looks for the difference.
+// explainMax is the largest text for which explain looks for the difference, in bytes.
 const explainMax = 256 << 10
 
-// explain describes how the span differs from the given text.
+// explain describes how the found text differs from the given text.
 func (n *Near) explain() {
 	file := textfile.LF.Convert(n.Text)
 	if len(file) > explainMax || len(n.given) > explainMax {
@@ -39,7 +39,7 @@ func (n *Near) explain() {
 func (n *Near) describe(f fold, file string) string {
 	switch f {
 	case foldIndent, foldTrailing:
-		// Fold all other differences in characters, so that lines can be paired.
+		// Fold all other differences in characters first, so that the lines can be paired.
 		rest := n.folds & (foldRunes | foldBlank)
 		return n.describeEdge(f, rest.apply(file), rest.apply(n.given))
 	case foldBlank:
@@ -68,7 +68,7 @@ func (n *Near) describe(f fold, file string) string {
 	return "the ellipsis: one character … against three dots"
 }
 
-// describeEdge compares the beginnings or ends of lines.
+// describeEdge describes a difference at the beginnings or ends of lines.
 func (n *Near) describeEdge(f fold, file, given string) string {
 	a, b := strings.Split(file, "\n"), strings.Split(given, "\n")
 	for i := range min(len(a), len(b)) {
@@ -134,7 +134,7 @@ func blanks(s string) string {
 	return fmt.Sprint(k)
 }
 
-// describeWhite shows the first run of white space that differs.
+// describeWhite describes the first run of white space that differs.
 func (n *Near) describeWhite(file string) string {
 	f := n.folds & foldRunes
 	a, b := f.apply(file), f.apply(n.given)
@@ -157,8 +157,8 @@ func (n *Near) describeWhite(file string) string {
 	return "white space"
 }
 
-// pair returns the characters where two texts first differ: the words around the position
-// if both have letters there, else one character and its marks.
+// pair returns the first difference of two texts: the words around it if both have letters
+// there, else one character with its marks.
 func pair(a, b string) (string, string) {
 	i := splice.Prefix(a, b)
 	for i > 0 && (i < len(a) && !startsChar(a[i:]) || i < len(b) && !startsChar(b[i:])) {
@@ -205,7 +205,7 @@ func oneChar(s string) string {
 	return s[:n]
 }
 
-// codes prints a character by its code points: "é (U+00E9)".
+// codes formats each character of s with its code point: "é (U+00E9)".
 func codes(s string) string {
 	var c []string
 	for _, r := range s {
@@ -245,8 +245,8 @@ func invisible(s string) string {
 	return "none"
 }
 
-// firstDifference handles texts that differ in more than white space or similar
-// characters.
+// firstDifference describes the first difference of texts that differ in more than white space
+// or similar characters.
 func (n *Near) firstDifference(file string) string {
 	i := 0
 	for i < len(file) && i < len(n.given) && file[i] == n.given[i] {

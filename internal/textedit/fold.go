@@ -8,8 +8,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// fold is a way in which two texts may differ and still look alike. The rune folds come
-// first, then the folds of lines.
+// fold is a set of ways in which two texts may differ and still look alike. The folds of
+// characters come first, then the folds of lines.
 type fold uint16
 
 const (
@@ -29,8 +29,8 @@ const (
 	foldAll   = foldWhite<<1 - 1
 )
 
-// isInvisible accepts characters without a glyph: zero width, soft hyphen, marks of
-// direction, byte order mark, variation selectors.
+// isInvisible reports whether r has no glyph: zero-width characters, the soft hyphen,
+// direction marks, the byte order mark, variation selectors.
 func isInvisible(r rune) bool {
 	switch {
 	case r == 0xAD, r == 0x34F, r == 0x61C, r == 0x180E, r == 0xFEFF:
@@ -43,7 +43,7 @@ func isInvisible(r rune) bool {
 	return false
 }
 
-// isOddSpace accepts the spaces that look like U+0020 but differ from it.
+// isOddSpace reports whether r looks like a space but isn't U+0020.
 func isOddSpace(r rune) bool {
 	return r >= utf8.RuneSelf && (unicode.Is(unicode.Zs, r) || r == 0x85 || r == 0x2028 || r == 0x2029)
 }
@@ -62,7 +62,7 @@ func isDash(r rune) bool {
 	return r >= 0x2010 && r <= 0x2015 || r == 0x2212 || r == 0xFE58 || r == 0xFE63 || r == 0xFF0D
 }
 
-// appendFolded appends the folded form of a character under the folds in f.
+// appendFolded appends r in its folded form under the folds in f.
 func appendFolded(dst []rune, r rune, f fold) []rune {
 	switch {
 	case r < utf8.RuneSelf && r != '`':
@@ -108,7 +108,7 @@ func foldedCase(r rune, f fold) rune {
 	return unicode.ToLower(unicode.ToUpper(r))
 }
 
-// apply applies the folds in f to s, which has \n endings.
+// apply applies the folds in f to s, whose line endings are \n.
 func (f fold) apply(s string) string {
 	if f&foldRunes != 0 {
 		var b strings.Builder
@@ -143,9 +143,8 @@ func (f fold) apply(s string) string {
 	return strings.Join(kept, "\n")
 }
 
-// differences returns the smallest set of folds under which the two texts are
-// equal, and false if there is none. It removes folds from the coarsest set
-// while the texts stay equal.
+// differences returns the smallest set of folds under which a and b are equal, and false if
+// there is none. It begins with all folds and removes each one that isn't needed.
 func differences(a, b string) (fold, bool) {
 	if foldAll.apply(a) != foldAll.apply(b) {
 		return 0, false

@@ -8,7 +8,8 @@ import (
 	"quarry/internal/textfile"
 )
 
-// Only ASCII is written into a file of an unknown encoding; real Windows-1252 accepts all of its characters.
+// A file of unknown encoding accepts only ASCII as new text. Real Windows-1252 accepts all of
+// its characters.
 func TestGuessedEncodings(t *testing.T) {
 	for _, c := range []struct {
 		name, raw string

@@ -14,16 +14,16 @@ import (
 	"quarry/internal/textfile"
 )
 
-// hunk is a parsed hunk. Lines have no line ending.
+// hunk is a parsed hunk. Its lines have no line ending.
 type hunk struct {
 	lines []hunkLine
-	old   []int // indexes of the context and removed lines
+	old   []int // indexes in lines of the context and removed lines
 }
 
 type hunkLine struct {
 	kind  byte   // ' ', '-' or '+'
 	text  string // including the \r before its line ending, if any
-	noEOL bool   // it is the last line of its file, without a line ending
+	noEOL bool   // the line is the last of its file and has no line ending
 }
 
 func (l *hunkLine) content() string { return strings.TrimSuffix(l.text, "\r") }
@@ -34,7 +34,7 @@ func parseHunk(e change.Edit) (*hunk, error) {
 	for line := range strings.Lines(e.Hunk) {
 		line = strings.TrimSuffix(line, "\n")
 		switch {
-		case line == "": // an empty context line whose space was lost
+		case line == "": // an empty context line that has lost its space
 			h.lines = append(h.lines, hunkLine{kind: ' '})
 		case line[0] == '\\':
 			if len(h.lines) == 0 {
@@ -57,7 +57,7 @@ func parseHunk(e change.Edit) (*hunk, error) {
 	return h, nil
 }
 
-// oldText returns the text that the hunk expects, for an error that shows the closest text.
+// oldText returns the text that the hunk expects. It is used to find the closest text for an error.
 func (h *hunk) oldText() string {
 	var b strings.Builder
 	for _, i := range h.old {
@@ -88,7 +88,7 @@ func (h *hunk) newLines() []string {
 	return lines
 }
 
-// applyHunk finds the only place of a hunk and plans its lines.
+// applyHunk locates a hunk and plans its changed lines.
 func (p *planner) applyHunk(e change.Edit) (Outcome, error) {
 	if !utf8.ValidString(e.Hunk) && p.doc.Encoding() == textfile.Windows1252 {
 		e.Hunk = string(textfile.Decode1252([]byte(e.Hunk)))
@@ -105,7 +105,7 @@ func (p *planner) applyHunk(e change.Edit) (Outcome, error) {
 	at, err := p.place(e, h)
 	switch {
 	case err == errNowhere && e.Lenient && e.Loose:
-		// The white space of a handwritten hunk may be wrong.
+		// The white space of a handwritten hunk may be wrong, so try to match with other white space.
 		return p.meant(change.Edit{Old: h.oldText()}, h.oldText(), h.newText())
 	case err == errNowhere:
 		return Outcome{}, p.nowhere(e, h)
@@ -114,11 +114,11 @@ func (p *planner) applyHunk(e change.Edit) (Outcome, error) {
 	case !e.Certain && p.madeAt(h, at.line):
 		return Outcome{}, &change.AlreadyError{Line: at.line, Added: true}
 	case p.numbered(e) && at.line != e.First+p.shift && !h.bare() && p.linesAt(e.First+p.shift, h.newLines()):
-		// It was applied at its line, and the same old lines occur elsewhere.
+		// The hunk was already applied at its line; the lines found are a copy elsewhere.
 		return Outcome{}, &change.AlreadyError{Line: e.First + p.shift, Added: true}
 	}
 	if p.stated(e) && at.line < p.after {
-		return Outcome{}, &misplacedError{at: at.line, stated: e.First + p.shift} // the hunks of a diff are in order
+		return Outcome{}, &misplacedError{at: at.line, stated: e.First + p.shift} // hunks of a diff come in order
 	}
 	if e.First > 0 && len(h.old) > 0 {
 		p.shift, p.shifted = at.line-e.First, true
@@ -127,16 +127,17 @@ func (p *planner) applyHunk(e change.Edit) (Outcome, error) {
 	return p.hunkAt(h, at, e), nil
 }
 
-// stated reports whether a program counted the line number of a hunk, for a file that may
-// have changed since.
+// stated reports whether a program counted the hunk's line number, for a version of the file
+// that may have changed since.
 func (p *planner) stated(e change.Edit) bool { return p.numbered(e) && !e.Stated }
 
-// numbered reports whether a hunk names a line of a file that may have changed since.
+// numbered reports whether a hunk has a line number, for a version of the file that may have
+// changed since.
 func (p *planner) numbered(e change.Edit) bool { return e.First > 0 && !e.Loose && !e.Certain }
 
-// mostly reports whether at least half of a hunk's old lines are at its line: the hunk belongs there although
-// the text has changed, and not at another place with the same text. A possibly handwritten number requires two
-// thirds of at least three lines.
+// mostly reports whether at least half of a hunk's old lines are at its line number. If so,
+// the hunk belongs there although the text has changed, and not at another place with the same
+// lines. If the number may be handwritten, two thirds of at least three lines must match.
 func (p *planner) mostly(e change.Edit, h *hunk) bool {
 	at := e.First + p.shift
 	same, all := 0, 0
@@ -156,12 +157,11 @@ func (p *planner) mostly(e change.Edit, h *hunk) bool {
 	return all > 1 && 2*same >= all
 }
 
-// standing is the position of a run of lines: the number of the first, from 1,
-// and its offset.
+// standing is the position of a run of lines: the number of the first line, from 1, and its offset.
 type standing struct{ line, off int }
 
-// place returns where the hunk's old lines begin; for a hunk without old lines,
-// it is the line before which lines are added.
+// place returns where the hunk's old lines begin. For a hunk without old lines, it returns the
+// line before which to add lines.
 func (p *planner) place(e change.Edit, h *hunk) (standing, error) {
 	if len(h.old) == 0 {
 		if !e.Loose && !e.Certain && p.doc.Len() > 0 {
@@ -170,7 +170,7 @@ func (p *planner) place(e change.Edit, h *hunk) (standing, error) {
 		count := p.doc.LineCount()
 		at := count + 1
 		if e.First > 0 || !e.Loose {
-			at = e.First + p.shift + 1 // "-5,0" is after line 5
+			at = e.First + p.shift + 1 // a header with "-5,0" adds after line 5
 		}
 		if at < 1 || at > count+1 {
 			return standing{}, &change.LineError{Line: at - 1, Count: count}
@@ -180,7 +180,7 @@ func (p *planner) place(e change.Edit, h *hunk) (standing, error) {
 		}
 		return standing{at, p.doc.Len()}, nil
 	}
-	// Two places are enough to know that the choice needs another criterion.
+	// Two candidates suffice to see that the lines alone don't decide.
 	found := p.candidates(e, h, 2)
 	if p.compared > maxLineChecks {
 		return standing{}, errTooCommon
@@ -193,8 +193,8 @@ func (p *planner) place(e change.Edit, h *hunk) (standing, error) {
 			return standing{}, &misplacedError{at: at.line, stated: e.First + p.shift}
 		}
 		if (e.AtStart || e.AtEnd) && !e.Loose && !e.Certain && found.first[0].line != e.First+p.shift {
-			// The edge and the number disagree. If the lines are elsewhere too, a copy of them may have come
-			// to the edge.
+			// The hunk's place at the edge of the file contradicts its line number. If the
+			// lines also occur elsewhere, the ones at the edge may be a copy.
 			if all := p.candidates(anywhere(e), h, 2); all.n > 1 {
 				return standing{}, &change.AmbiguousError{Count: all.n, Lines: []int{all.first[0].line, all.first[1].line}}
 			}
@@ -206,7 +206,7 @@ func (p *planner) place(e change.Edit, h *hunk) (standing, error) {
 	}
 	most := math.MaxInt
 	if p.ambiguous++; p.ambiguous > maxNears && e.Anchor == "" {
-		most = maxRemainingLines + 1 // the number won't be used
+		most = maxRemainingLines + 1 // the line number won't be used
 	}
 	if found = p.candidates(e, h, most); p.compared > maxLineChecks {
 		return standing{}, errTooCommon
@@ -225,12 +225,12 @@ func (p *planner) place(e change.Edit, h *hunk) (standing, error) {
 	return standing{}, err
 }
 
-// errNowhere means that the old lines of a hunk don't occur, or not at the edge of the file
-// where they belong.
+// errNowhere means that a hunk's old lines don't occur, or not at the edge of the file where
+// the hunk requires them.
 var errNowhere = errors.New("the hunk's lines are not there")
 
-// nowhere returns why a hunk has no place. It first checks whether the hunk was already
-// applied, which is frequent and cheap to find.
+// nowhere returns the error for a hunk whose lines were not found. It first checks whether the
+// hunk was already applied, which is frequent and cheap to find out.
 func (p *planner) nowhere(e change.Edit, h *hunk) error {
 	if text := h.newText(); spacedOf(text).enough() {
 		made := &hunk{}
@@ -251,8 +251,8 @@ func (p *planner) nowhere(e change.Edit, h *hunk) error {
 	return &change.NotFoundError{Old: h.oldText(), Near: p.closest(h.oldText())}
 }
 
-// madeAt reports whether a hunk whose old lines begin at a line was already applied there:
-// its new lines contain the old ones in one piece, and are there too.
+// madeAt reports whether a hunk was already applied at a line where its old lines begin: its
+// new lines are there, and contain the old lines in one piece.
 func (p *planner) madeAt(h *hunk, line int) bool {
 	var before []string
 	for _, i := range h.old {
@@ -267,7 +267,7 @@ func (p *planner) madeAt(h *hunk, line int) bool {
 	return false
 }
 
-// linesAt reports whether lines with these contents begin at a line.
+// linesAt reports whether lines with these contents begin at line.
 func (p *planner) linesAt(line int, contents []string) bool {
 	at, ok := p.doc.Line(line)
 	off := at.Start
@@ -277,19 +277,19 @@ func (p *planner) linesAt(line int, contents []string) bool {
 	return ok
 }
 
-// anywhere returns a hunk without the claim that the file begins or ends with it.
+// anywhere returns the hunk e without its claim to be at the start or end of the file.
 func anywhere(e change.Edit) change.Edit {
 	e.AtStart, e.AtEnd = false, e.AtEnd && e.Loose
 	return e
 }
 
-// candidatePlaces are the places where the old lines of a hunk match.
+// candidatePlaces are the places where a hunk's old lines match.
 type candidatePlaces struct {
 	n     int
 	first []standing // at most maxPlaces
 }
 
-// maxPlaces bounds the list of places: a blank line may occur a million times in a log.
+// maxPlaces limits the list of places: a blank line may occur a million times in a log.
 const maxPlaces = 1 << 18
 
 func (p *planner) candidates(e change.Edit, h *hunk, most int) candidatePlaces {
@@ -311,7 +311,7 @@ func (p *planner) candidates(e change.Edit, h *hunk, most int) candidatePlaces {
 	return found
 }
 
-// linesWith yields the offsets of the lines with a given content.
+// linesWith yields the offsets of the lines that equal content.
 func (p *planner) linesWith(content string) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		if _, ok := p.lineIs(0, content); ok && !yield(0) {
@@ -331,8 +331,7 @@ func (p *planner) linesWith(content string) iter.Seq[int] {
 	}
 }
 
-// lineIs reports whether the line at off has a given content, and the start of the next
-// line.
+// lineIs reports whether the line at off equals content, and returns the start of the next line.
 func (p *planner) lineIs(off int, content string) (next int, ok bool) {
 	end, size := off+len(content), p.doc.Len()
 	if off >= size || end > size || string(p.doc.Slice(off, end)) != content || strings.Contains(content, "\n") {
@@ -342,7 +341,7 @@ func (p *planner) lineIs(off int, content string) (next int, ok bool) {
 	case end == size:
 		return size, true
 	case p.doc.Byte(end) == '\n':
-		return end + 1, !strings.HasSuffix(content, "\r") // which would belong to the line ending
+		return end + 1, !strings.HasSuffix(content, "\r") // a \r at the end would belong to the line ending
 	case p.doc.Byte(end) == '\r' && end+1 < size && p.doc.Byte(end+1) == '\n':
 		return end + 2, true
 	}
@@ -370,15 +369,15 @@ func (p *planner) matchesAt(e change.Edit, h *hunk, off int) bool {
 	return end.noEOL == (last && !p.doc.Terminated())
 }
 
-// agrees reports whether the line number of a hunk can be trusted: if the file is the one
-// that the patch was made for, if an earlier hunk, or the next one with a single possible
-// place, has moved by the same distance, or if enough lines around it match.
+// agrees reports whether a hunk's line number can be trusted. It can if the file is the
+// version that the patch was made for, if an earlier hunk, or the next one with a single
+// matching place, has moved by the same number of lines, or if enough lines around it match.
 func (p *planner) agrees(e change.Edit, h *hunk) bool {
 	if e.Certain {
 		return true
 	}
 	if h.bare() {
-		return false // one line occurs in many places
+		return false // a single line occurs in many places
 	}
 	wide := h.wide(e.First+p.shift, p.doc.LineCount())
 	if p.shifted && wide {
@@ -390,7 +389,7 @@ func (p *planner) agrees(e change.Edit, h *hunk) bool {
 	return wide
 }
 
-// laterShift returns how far the next hunk with a single matching place has moved from its line.
+// laterShift returns by how many lines the next hunk with a single matching place has moved.
 func (p *planner) laterShift() (shift int, ok bool) {
 	for p.next = max(p.next, p.edit+1); p.next-p.edit-1 < len(p.later); p.next++ {
 		later := p.later[p.next-p.edit-1]
@@ -404,17 +403,17 @@ func (p *planner) laterShift() (shift int, ok bool) {
 	return 0, false
 }
 
-// evident reports whether the only matching place of a hunk is its own. With less than the usual context that
-// is not certain: the place may have changed, and the same lines may occur elsewhere. That happened with 3 of
-// 400 diffs with one line of context, and with one of those with four lines of text. Then the place must be at
-// the line named by the patch, or a later hunk must have moved as far. A long line that is replaced without
-// context also suffices.
+// evident reports whether the only place where a hunk matches is certain to be the right one. With
+// less than the usual context it isn't: the right place may have changed, while the same lines occur
+// elsewhere. That happened with 3 of 400 diffs with one line of context, one of which had four lines
+// of text. In that case the place must be at the patch's line number, or a later hunk must have
+// moved by the same number of lines. A long line that is replaced without context also suffices.
 func (p *planner) evident(e change.Edit, h *hunk, at int) bool {
 	if e.Loose || e.Certain || e.First == 0 || at == e.First+p.shift || h.wide(at, p.doc.LineCount()) {
 		return true
 	}
 	if e.Stated && !h.bare() {
-		return true // handwritten hunks have fewer lines, and seldom the right number
+		return true // handwritten hunks have less context, and seldom the right number
 	}
 	if shift, ok := p.laterShift(); ok && shift == at-e.First {
 		return true
@@ -422,8 +421,8 @@ func (p *planner) evident(e change.Edit, h *hunk, at int) bool {
 	return h.bare() && e.Stated && telling(h.oldText())
 }
 
-// onlyPlace returns the place of a later hunk if it names a line and matches in one place only. The result is
-// cached.
+// onlyPlace returns the place of a later hunk if the hunk has a line number and matches at a
+// single place. It caches the result.
 func (p *planner) onlyPlace(i int, later change.Edit) standing {
 	if at, ok := p.alone[i]; ok || p.doc.Stopped() {
 		return at
@@ -448,7 +447,7 @@ func (h *hunk) bare() bool {
 	return !slices.ContainsFunc(h.lines, func(l hunkLine) bool { return l.kind == ' ' })
 }
 
-// telling reports whether a text is long enough to identify a place by itself.
+// telling reports whether a text is long enough to identify its place alone.
 func telling(text string) bool {
 	n := 0
 	for _, r := range text {
@@ -462,8 +461,8 @@ func telling(text string) bool {
 // wideContext is the number of context lines that diff prints by default.
 const wideContext = 3
 
-// wide reports whether a hunk has three lines of context on either side, or as many as the
-// file has there.
+// wide reports whether a hunk that matches at line at has three lines of context before and
+// after the change, or as many as the file has there.
 func (h *hunk) wide(at, count int) bool {
 	before, after := 0, 0
 	for before < len(h.lines) && h.lines[before].kind == ' ' {
@@ -476,8 +475,8 @@ func (h *hunk) wide(at, count int) bool {
 	return (before >= wideContext || atTop) && (after >= wideContext || atEnd)
 }
 
-// afterAnchor returns the first place after the line that an anchor names. ok is false if
-// the anchor occurs several times, before different places.
+// afterAnchor returns the first of the found places after the line that contains anchor. ok is
+// false if the anchor occurs several times, before different places.
 func (p *planner) afterAnchor(anchor string, found candidatePlaces) (at standing, ok bool) {
 	if found.n > len(found.first) {
 		return standing{}, false
@@ -490,7 +489,7 @@ func (p *planner) afterAnchor(anchor string, found candidatePlaces) (at standing
 		if l.Content-l.Start > len(anchor)+maxAnchorSpace || strings.TrimSpace(string(p.doc.Slice(l.Start, l.Content))) != anchor {
 			continue
 		}
-		i, _ := slices.BinarySearchFunc(found.first, n+1, func(s standing, line int) int { return s.line - line }) // after the anchor's own line
+		i, _ := slices.BinarySearchFunc(found.first, n+1, func(s standing, line int) int { return s.line - line }) // the place must be after the anchor's own line
 		if i == len(found.first) {
 			continue
 		}
@@ -502,11 +501,11 @@ func (p *planner) afterAnchor(anchor string, found candidatePlaces) (at standing
 	return at, ok
 }
 
-// maxAnchorSpace bounds the white space around an anchor.
+// maxAnchorSpace limits the white space around an anchor.
 const maxAnchorSpace = 4 << 10
 
-// hunkAt plans the changed lines of a hunk that matches at a line. Each run of removed and added lines is a
-// separate piece, so context keeps its bytes.
+// hunkAt plans the changed lines of a hunk that matches at a position. Each run of removed and
+// added lines is a separate piece, so context lines keep their bytes.
 func (p *planner) hunkAt(h *hunk, at standing, e change.Edit) Outcome {
 	exact := p.exactEndings(h, at)
 	out := Outcome{Line: at.line}
@@ -530,12 +529,13 @@ func (p *planner) hunkAt(h *hunk, at standing, e change.Edit) Outcome {
 		out.Count++
 		p.add(start, off, p.addedText(added, start, off, exact, e.Loose), textfile.LF)
 	}
-	// The edit names the whole hunk: two hunks may share context, but not a changed line.
+	// The named span of each piece is its changed lines, so two hunks may share context but
+	// not a changed line.
 	return out
 }
 
-// exactEndings reports whether the old lines have the file's own line endings, so that the endings of the new
-// lines are intended.
+// exactEndings reports whether the hunk's old lines have the file's own line endings. If so,
+// the endings of its new lines are intended.
 func (p *planner) exactEndings(h *hunk, at standing) bool {
 	off := at.off
 	for _, n := range h.old {
@@ -560,7 +560,7 @@ func (p *planner) addedText(added []*hunkLine, start, end int, exact, loose bool
 	}
 	var b strings.Builder
 	if start == end && start > 0 && p.doc.Byte(start-1) != '\n' {
-		b.WriteString(eol.String()) // after a last line without ending
+		b.WriteString(eol.String()) // the last line of the file had no ending
 	}
 	for _, l := range added {
 		switch {

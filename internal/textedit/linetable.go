@@ -9,15 +9,15 @@ import (
 	"quarry/fault"
 )
 
-// Few hunks are searched for in the text itself, many in a table of its lines: without one,
-// 5,000 hunks in a file of 1 MB took 46 s of processor time.
+// A table of the file's lines locates the hunks if there are at least minTabled. Without it, 5,000
+// hunks in a file of 1 MB took 46 s of processor time. Fewer hunks are searched for in the text itself.
 const (
 	minTabled = 16
 	maxTable  = 64 << 20 // bytes of text
 )
 
-// maxLineChecks bounds the comparisons of a file's lines with lines of hunks, to about a second. Only hunks of
-// lines that occur all over the file need as many.
+// maxLineChecks limits the comparisons of a file's lines with lines of hunks, to about a
+// second. Only hunks whose lines occur all over the file need so many.
 const maxLineChecks = 20_000_000
 
 var errTooCommon = fault.New(fault.TooLarge, "the lines of the patch occur in too many places of the file to find the right ones",
@@ -30,7 +30,7 @@ type lineTable struct {
 	at     map[uint64][]int32 // by hash: numbers of lines, counted from 0
 }
 
-// table makes the table once there are enough hunks.
+// table returns the table, built on first use, or nil if there are few hunks or the text is large.
 func (p *planner) table() *lineTable {
 	if p.lineTable != nil || p.doc.Len() > maxTable {
 		return p.lineTable
@@ -57,8 +57,8 @@ func (p *planner) table() *lineTable {
 	return t
 }
 
-// starts yields the offsets where the old lines of a hunk may begin, in order, found by its
-// first or its rarest line.
+// starts yields, in order, the offsets where a hunk's old lines may begin. It finds them by
+// the hunk's first or rarest line.
 func (p *planner) starts(h *hunk) iter.Seq[int] {
 	t := p.table()
 	if t == nil {

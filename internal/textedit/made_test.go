@@ -24,8 +24,8 @@ func applyHunks(t *testing.T, text string, edits ...change.Edit) (string, error)
 	return string(c.Bytes()), nil
 }
 
-// An applied hunk is not applied again, in any form and with its context anywhere. The
-// first time it is applied.
+// A hunk is applied once and then refused as already applied, in any form and regardless of
+// where its context is.
 func TestHunkMadeAlready(t *testing.T) {
 	const file = "one two three\nfour five six\nseven eight\n"
 	for _, c := range []struct {
@@ -60,23 +60,23 @@ func TestHunkMadeAlready(t *testing.T) {
 			}
 		}
 	}
-	// It was applied at its line; a copy of the old lines is elsewhere.
+	// The hunk was applied at its line; a copy of the old lines is elsewhere.
 	const old, made = "a a a\nb b b\nc c c\n", "a a a\nB\nc c c\n"
 	e := change.Edit{Verb: change.ApplyHunk, Hunk: " a a a\n-b b b\n+B\n c c c\n", First: 1, Stated: true}
 	if got, err := applyHunks(t, made+"x\n"+old, e); err == nil {
 		t.Errorf("made in a copy: %q", got)
 	}
-	// Its place has changed in one line, and a copy of the old lines is elsewhere.
+	// The hunk's place has changed in one line; a copy of the old lines is elsewhere.
 	if got, err := applyHunks(t, "a a a\nb b b\nC\nx\n"+old, e); err == nil {
 		t.Errorf("a changed place: %q", got)
 	}
-	// The file is the one that the patch was made for: its lines may repeat.
+	// If the file is the version that the patch was made for, its lines may repeat.
 	if got, err := applyHunks(t, "a\na\na\n", change.Edit{Verb: change.ApplyHunk, Hunk: " a\n a\n+a\n", First: 1, Certain: true}); err != nil || got != "a\na\na\na\n" {
 		t.Errorf("%q, %v", got, err)
 	}
 }
 
-// Many hunks are located as exactly as few, and hunks of common lines are refused in time.
+// Many hunks are located as exactly as few, and hunks of common lines are refused in a short time.
 func TestManyHunks(t *testing.T) {
 	var file strings.Builder
 	var edits []change.Edit
@@ -89,8 +89,7 @@ func TestManyHunks(t *testing.T) {
 	if want := strings.ReplaceAll(file.String(), "key", "value"); err != nil || got != want {
 		t.Fatalf("%d bytes, %v", len(got), err)
 	}
-	// Each hunk compares its lines with all lines but the last few before it is known to be
-	// ambiguous.
+	// To find out that a hunk is ambiguous, its lines are compared with nearly all lines of the file.
 	common := strings.Repeat("}\n", 30_000) + "x\n}\nx\n"
 	for i := range edits {
 		edits[i].Hunk = fmt.Sprintf(" }\n-x\n+%d\n", i)

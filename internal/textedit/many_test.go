@@ -12,8 +12,8 @@ import (
 	"quarry/internal/textfile"
 )
 
-// Hunks that match in many places are located once each, not once for every earlier hunk: 100 of them took
-// minutes.
+// Hunks that match in many places are located once each, not again for every earlier hunk.
+// Formerly 100 of them took minutes.
 func TestManyAmbiguousHunks(t *testing.T) {
 	d := doc(t, strings.Repeat("a\n", 20_000))
 	var edits []change.Edit
@@ -57,8 +57,7 @@ func TestFewExplanations(t *testing.T) {
 	}
 }
 
-// Edits that would take too long are refused, and work on a text stops when its context
-// ends.
+// A list of edits that would take too long is refused. Work on a text stops when its context ends.
 func TestTooManyEdits(t *testing.T) {
 	d := doc(t, strings.Repeat("some text\n", 100_000))
 	edits := make([]change.Edit, 40_000)

@@ -10,9 +10,9 @@ import (
 	"quarry/change"
 )
 
-// meant handles an edit by a program that writes text from memory, if its old text does not occur exactly: it
-// removes copied line numbers, and accepts other white space if the place is certain. An edit that was already
-// made gives an error of its own.
+// meant handles an edit by a program that writes text from memory and whose old text does not
+// occur exactly. It removes copied line numbers, and accepts other white space if the place is
+// certain. An edit that was already made gives an error of its own.
 func (p *planner) meant(e change.Edit, oldText, newText string) (Outcome, error) {
 	if old, new, ok := withoutNumbers(oldText, newText); ok {
 		if start, end, once := p.only(old); once && old != new {
@@ -25,7 +25,7 @@ func (p *planner) meant(e change.Edit, oldText, newText string) (Outcome, error)
 		made, last, once = p.only(newText)
 	}
 	if ok && (!once || made >= end || last <= start) {
-		// The text that the edit adds beside the place may already be there.
+		// The text that the edit adds before or after the old text may already be there.
 		if first, last, twice := p.only(next); strings.Contains(next, actual) && twice && first < end && start < last {
 			ok, once, made = false, true, first
 		}
@@ -39,7 +39,7 @@ func (p *planner) meant(e change.Edit, oldText, newText string) (Outcome, error)
 	return Outcome{}, &change.NotFoundError{Old: e.Old, Near: p.closest(e.Old)}
 }
 
-// only finds a text that occurs once.
+// only returns the position of a text. once is false unless it occurs exactly once.
 func (p *planner) only(text string) (start, end int, once bool) {
 	n := 0
 	for s, e := range newMatcher(p.doc, text).matches() {
@@ -51,7 +51,7 @@ func (p *planner) only(text string) (start, end int, once bool) {
 	return start, end, n == 1
 }
 
-// understood replaces the text in one place.
+// understood replaces actual, the text at [start, end), by next.
 func (p *planner) understood(start, end int, actual, next, note string) (Outcome, error) {
 	if actual == next {
 		return Outcome{}, &change.AlreadyError{Line: p.doc.LineAt(start)}
@@ -64,9 +64,9 @@ func (p *planner) understood(start, end int, actual, next, note string) (Outcome
 
 var numbered = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ *([0-9]+)(?:: |:$|- | \| ?|\t|→)`) })
 
-// withoutNumbers removes the line numbers of a listing, if every line of the old text has one and they are
-// consecutive. It also removes them from the new text if all of its lines have one; if only some have, the
-// intention is unclear.
+// withoutNumbers removes the line numbers of a listing, if every line of the old text has one
+// and they are consecutive. It also removes them from the new text if all of its lines have
+// one. If only some have, the intention is unclear and ok is false.
 func withoutNumbers(oldText, newText string) (old, new string, ok bool) {
 	old, n := numbersOff(oldText, true)
 	if n == 0 || n < lineCount(oldText) {
@@ -81,7 +81,7 @@ func withoutNumbers(oldText, newText string) (old, new string, ok bool) {
 
 func lineCount(text string) int { return strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1 }
 
-// numbersOff removes line numbers, and counts the lines with a number.
+// numbersOff removes line numbers from text, and returns how many lines had one.
 func numbersOff(text string, ascending bool) (string, int) {
 	var b strings.Builder
 	n, last := 0, 0
@@ -101,11 +101,12 @@ func numbersOff(text string, ascending bool) (string, int) {
 	return b.String(), n
 }
 
-// proseNames are files in which an ellipsis is text.
+// proseNames are extensions of files in which an ellipsis is ordinary text.
 var proseNames = map[string]bool{"md": true, "markdown": true, "mdx": true, "txt": true, "rst": true, "adoc": true, "org": true, "tex": true}
 
 var (
-	// A comment in place of omitted code. A line "* ..." belongs to a comment of several lines.
+	// ellipsisComment matches a comment in place of omitted code. It doesn't match "* ...",
+	// which is part of a comment of several lines.
 	ellipsisComment = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^(?://+|#+|--|/\*+|<!--|;+|%|\{/\*)\s*(?:\.{3,}|…)(.*)$`)
 	})
@@ -114,8 +115,8 @@ var (
 	})
 )
 
-// omission returns a line of the new text that replaces omitted code, such as "// ... existing code ...", and
-// that is not in the old text; "" if there is none.
+// omission returns a line of the new text that replaces omitted code, such as "// ... existing
+// code ...", and isn't in the old text. It returns "" if there is none.
 func omission(name, oldText, newText string) string {
 	if !strings.Contains(newText, "...") && !strings.Contains(newText, "…") {
 		return ""

@@ -2,20 +2,20 @@ package textedit
 
 import "math"
 
-// This file finds edit scripts between two sequences of lines. A line is a
-// number; equal lines have equal numbers.
+// This file finds edit scripts between two sequences of lines. Lines are given as numbers;
+// equal lines have equal numbers.
 
 // lineChange replaces lines [a0, a1) of the old text by [b0, b1) of the new.
 type lineChange struct{ a0, a1, b0, b1 int }
 
-// myersBudget bounds the steps of one comparison. 20 million take about a tenth
-// of a second; if it is used up, the rest of the texts is shown as replaced.
+// myersBudget limits the steps of one comparison. 20 million take about a tenth of a second.
+// If the budget is used up, the rest of the texts is shown as replaced.
 const myersBudget = 20 << 20
 
-// compareLines returns the changes in order, maximal and not touching. It is Myers'
-// algorithm in linear space: find the middle of a shortest path, then do the same on both
-// sides. Lines that only one side has can't be matched, so they are set aside first; a
-// change of every line of 8,192 then costs nothing instead of the whole budget.
+// compareLines returns the changes in order, as long as possible and not touching. It uses
+// Myers' algorithm in linear space: find the middle of a shortest path, then do the same on
+// both sides. Lines that occur in only one text can't be matched, so they are set aside first.
+// Without this, a change of every one of 8,192 lines would use up the budget.
 func compareLines(a, b []int) []lineChange {
 	inA, inB := present(a), present(b)
 	fa, ia := shared(a, inB)
@@ -35,7 +35,7 @@ func present(ids []int) map[int]bool {
 	return m
 }
 
-// shared returns the lines that the other side has, and their positions.
+// shared returns the lines that also occur in the other text, and their indexes.
 func shared(ids []int, other map[int]bool) (kept, at []int) {
 	for i, id := range ids {
 		if other[id] {
@@ -45,11 +45,11 @@ func shared(ids []int, other map[int]bool) (kept, at []int) {
 	return kept, at
 }
 
-// spread puts the lines set aside back between the ones that were matched.
+// spread converts changes of the shared lines to changes of all lines.
 func spread(changes []lineChange, ia, ib []int, na, nb int) []lineChange {
 	var out []lineChange
-	a, b := 0, 0 // accounted for up to here
-	x, y := 0, 0 // the same among the shared lines
+	a, b := 0, 0 // lines handled so far
+	x, y := 0, 0 // shared lines handled so far
 	match := func(endX int) {
 		for ; x < endX; x, y = x+1, y+1 {
 			if ia[x] > a || ib[y] > b {
@@ -108,9 +108,9 @@ func (m *myers) emit(a0, a1, b0, b1 int) {
 	m.out = append(m.out, lineChange{a0, a1, b0, b1})
 }
 
-// middle finds a point on a shortest path, strictly inside the box, walking from both
-// corners until the two fronts meet. It gives up when the budget is spent. Diagonal k = x-y
-// is stored at k+off.
+// middle finds a point on a shortest path, strictly inside the box. It walks from both corners
+// until the two fronts meet, and gives up when the budget is spent. Diagonal k = x-y is stored
+// at index k+off.
 func (m *myers) middle(a0, a1, b0, b1 int) (int, int, bool) {
 	n, k := a1-a0, b1-b0
 	off := n + k + 1
@@ -140,11 +140,11 @@ func (m *myers) middle(a0, a1, b0, b1 int) (int, int, bool) {
 	return 0, 0, false
 }
 
-// outside marks a diagonal that no path inside the box reaches.
+// outside marks a diagonal that can't be reached within the box.
 const outside = math.MinInt / 4
 
-// furthest returns how far diagonal i is reached with d edits, before its snake, given how
-// far its neighbours were reached with d-1.
+// furthest returns how far diagonal i is reached with d edits, before matching lines are
+// followed, from how far its neighbours were reached with d-1 edits.
 func furthest(v []int, n, k, d, i, off int) int {
 	x := outside
 	if i != d || d == 0 {
@@ -184,8 +184,8 @@ func (m *myers) backward(a1, b1, n, k, d, i, off int) int {
 	return x
 }
 
-// inside accepts a meeting point only if both halves are smaller than the box, so that the
-// recursion ends.
+// inside accepts a meeting point only if both parts are smaller than the box. Otherwise the
+// recursion might not end.
 func (m *myers) inside(a0, a1, b0, b1, x, y int) (int, int, bool) {
 	if x < a0 || x > a1 || y < b0 || y > b1 || x == a0 && y == b0 || x == a1 && y == b1 {
 		return 0, 0, false
@@ -205,8 +205,9 @@ func joinTouching(in []lineChange) []lineChange {
 	return out
 }
 
-// slide moves pure insertions and deletions that fit in several places down as far as possible, as git does:
-// an added block then begins with its own first line rather than with the end of the previous one.
+// slide moves an insertion or deletion that fits in several places as far down as possible, as
+// git does. So an added block begins with its own first line rather than with the end of the
+// previous block.
 func slide(changes []lineChange, a, b []int) {
 	for i := len(changes) - 1; i >= 0; i-- {
 		c := &changes[i]

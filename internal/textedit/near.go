@@ -12,10 +12,10 @@ import (
 	"quarry/internal/textfile"
 )
 
-// Near is the text of a file that is most similar to a missing text. It only explains;
-// nothing is replaced because of it.
+// Near is the text in a file that is most similar to a missing text. It serves only to
+// explain; it is never replaced.
 type Near struct {
-	// First and Last are its lines, Start and End its span in the decoded text, and Text its text.
+	// First and Last are its line numbers, Start and End its span in the decoded text.
 	First, Last int
 	Start, End  int
 	Text        string
@@ -31,20 +31,20 @@ type Near struct {
 }
 
 const (
-	// nearWindow is the number of folded characters of the wanted text that are compared
-	// with each part of the file. Only the beginning of a longer text is used.
+	// nearWindow limits the wanted text that is compared with each part of the file, in folded
+	// characters. Only the beginning of a longer text is used.
 	nearWindow = 4096
-	// nearAlign bounds the exact alignment: 1,024 characters against at
-	// most twice that region are 3 million cells, about 5 ms a candidate.
+	// nearAlign limits the exact alignment: 1,024 characters against a region at most twice as
+	// long are 3 million cells, about 5 ms per candidate.
 	nearAlign = 1024
-	// nearScan bounds the search, at some 100 MB a second.
+	// nearScan limits the bytes searched, at about 100 MB per second.
 	nearScan       = 128 << 20
 	nearCandidates = 5
 )
 
-// Closest finds the span of the document most similar to old, or nil if none is worth
-// showing. Its time is one pass over the text (at most 128 MB) and a few alignments of
-// bounded size, for any texts.
+// Closest returns the part of the document most similar to old, or nil if none is worth
+// showing. For all texts it takes at most one pass over the text (limited to 128 MB) and a few
+// alignments of limited size.
 func Closest(d *textfile.Text, old string) *Near {
 	given := textfile.LF.Convert(strings.ToValidUTF8(old, "\uFFFD"))
 	if n := misread(d, given); n != nil {
@@ -84,9 +84,9 @@ var lineNumber = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^[ \t]*[0-9]+(?:: ?|[ \t]*\| ?|\t|→)`)
 })
 
-// misread recognizes frequent mistakes of a caller: text copied with the line numbers of a
-// listing, escapes that were escaped twice, and HTML entities. It reports them only if the
-// corrected text is in the file.
+// misread recognizes frequent mistakes of callers: text copied with the line numbers of a
+// listing, doubly escaped characters, and HTML entities. It reports them only if the corrected
+// text is in the file.
 func misread(d *textfile.Text, given string) *Near {
 	try := func(s, reason string) *Near {
 		if s == given || s == "" {
@@ -118,8 +118,8 @@ func misread(d *textfile.Text, given string) *Near {
 	return nil
 }
 
-// folded is a text reduced for comparison: no white space, no invisible characters, one kind of quote and
-// dash, decomposed, one case. off has the original offset of each character.
+// folded is a text reduced for comparison: without white space and invisible characters, with one
+// kind of quote and dash, decomposed, and in one case. off has the original offset of each character.
 type folded struct {
 	runes []rune
 	off   []int
@@ -156,11 +156,12 @@ func decode[T string | []byte](s T) (rune, int) {
 	return utf8.RuneError, 1
 }
 
-// candidate is a window of the text that shares many short sequences of characters with the wanted text.
+// candidate is a window of the text that shares many short sequences of characters with the
+// wanted text.
 type candidate struct{ start, end, score int }
 
-// grams is a set of sequences of up to four characters, 8 KB as a bitmap of hashes. A false
-// hit only makes a window look slightly better than it is.
+// grams is a set of sequences of up to four characters, stored as a bitmap of hashes of 8 KB.
+// A hash collision only makes a window look slightly more similar than it is.
 type grams struct {
 	bits [1 << 10]uint64
 	mask uint64
@@ -192,7 +193,7 @@ func newGrams(want []rune) *grams {
 	return g
 }
 
-// asciiFold is skeleton for ASCII; characters mapped to 0 are omitted.
+// asciiFold folds ASCII characters like skeleton. Characters mapped to 0 are omitted.
 var asciiFold = func() (t [utf8.RuneSelf]byte) {
 	for i := range t {
 		if !unicode.IsSpace(rune(i)) {
@@ -202,19 +203,20 @@ var asciiFold = func() (t [utf8.RuneSelf]byte) {
 	return t
 }()
 
-// slider keeps the hits of the last window of folded characters.
+// slider holds the hits of the current window of folded characters.
 type slider struct {
 	g     *grams
-	ring  []int // offset of each character in the window, times two, plus hit
+	ring  []int // for each character in the window: its offset times two, plus 1 if it was a hit
 	pos   int
 	score int
 	key   uint64
 	peak  candidate
 	best  []candidate
-	since int // characters since the peak
+	since int // characters since the best window
 }
 
-// candidates slides a window over the text and returns the windows that share most.
+// candidates slides a window over the text, and returns the windows that share the most grams
+// with want.
 func candidates(d *textfile.Text, size int, want []rune) []candidate {
 	want = want[:min(len(want), nearWindow)]
 	s := &slider{g: newGrams(want), ring: make([]int, len(want))}
@@ -228,7 +230,7 @@ func candidates(d *textfile.Text, size int, want []rune) []candidate {
 	return s.best
 }
 
-// slide adds more text, which begins at an offset.
+// slide adds text, which begins at offset base.
 func (s *slider) slide(text []byte, base int) {
 	var buf []rune
 	for at := 0; at < len(text); {
@@ -272,7 +274,7 @@ func (s *slider) push(c rune, at, end int) {
 	}
 }
 
-// keep adds the best window of this stretch to the list of the best few.
+// keep adds the best window since the last call to the list of candidates.
 func (s *slider) keep() {
 	s.since = 0
 	p := s.peak
@@ -295,10 +297,10 @@ func (s *slider) keep() {
 	}
 }
 
-// nearRegion bounds the text around a candidate that is searched.
+// nearRegion limits the text around a candidate that is searched.
 const nearRegion = 4 << 20
 
-// alignIn calls align on the part of a text around the candidate.
+// alignIn aligns want with the text around the candidate.
 func alignIn(d *textfile.Text, size int, c candidate, want []rune) (start, end int, similarity float64) {
 	from := runeStart(d, max(0, c.start-1024))
 	to := runeStart(d, min(size, max(c.end+1024, c.end+4*len(want)+4096)))
@@ -317,8 +319,8 @@ func runeStart(d *textfile.Text, off int) int {
 	return off
 }
 
-// align finds where the wanted text begins and ends near a candidate, and how similar it is
-// there.
+// align finds where the wanted text begins and ends near a candidate, and how similar it is to
+// the text there.
 func align(text []byte, c candidate, want []rune) (start, end int, similarity float64) {
 	head, tail := want, want
 	if len(want) > nearAlign {
@@ -337,7 +339,7 @@ func align(text []byte, c candidate, want []rune) (start, end int, similarity fl
 	start, end = f.off[i], charEnd(text, f.off[j-1])
 	total := len(head)
 	if len(head) < len(want) {
-		// Search the end around the position expected from the wanted length.
+		// Search the end around the position expected from the length of the wanted text.
 		guess := min(len(text), start+4*len(want))
 		f = skeleton(text, start, runeFloor(text, guess))
 		lo := max(0, min(len(want)-2*len(tail), len(f.runes)))
@@ -364,8 +366,8 @@ func charEnd(text []byte, off int) int {
 	return off + n
 }
 
-// sellers finds the part of text with the smallest edit distance to pattern,
-// and returns the distance and the part, the first of several.
+// sellers finds the part of text with the smallest edit distance to pattern. It returns the
+// distance and the part, the first one if there are several.
 func sellers(pattern, text []rune) (dist, from, to int) {
 	m := len(pattern)
 	d, s := make([]int32, m+1), make([]int32, m+1)
@@ -398,12 +400,12 @@ func sellers(pattern, text []rune) (dist, from, to int) {
 	return dist, from, to
 }
 
-// widen extends the span by the white space at the ends of the wanted text: at most as many
-// line breaks, and the spaces up to them.
+// widen extends the span by white space that corresponds to the white space at the ends of the
+// wanted text: at most as many line breaks, and the spaces up to them.
 func (n *Near) widen() {
 	lead := n.given[:len(n.given)-len(strings.TrimLeftFunc(n.given, unicode.IsSpace))]
 	trail := n.given[len(strings.TrimRightFunc(n.given, unicode.IsSpace)):]
-	// The search on either side is bounded by a few line breaks.
+	// The text searched on either side is limited.
 	from := runeStart(n.doc, max(0, n.Start-nearSpace))
 	to := runeStart(n.doc, min(n.doc.Len(), n.End+nearSpace))
 	if lead != "" {
@@ -445,5 +447,5 @@ func (n *Near) widen() {
 	}
 }
 
-// nearSpace bounds the white space by which a span is extended.
+// nearSpace limits the white space by which a span is extended.
 const nearSpace = 64 << 10

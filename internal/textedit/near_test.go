@@ -89,7 +89,7 @@ You gave:
 	}
 }
 
-// A slightly damaged piece of real text is found at its origin.
+// A slightly damaged copy of a piece of real text is found at its origin.
 func TestClosestFindsDamagedText(t *testing.T) {
 	stress.SkipTiny(t)
 	rng := rand.New(rand.NewPCG(13, 14))
@@ -121,7 +121,7 @@ func TestClosestFindsDamagedText(t *testing.T) {
 	}
 }
 
-// The time for texts made to be slow is bounded: one huge line, long and repetitive.
+// Texts made to be slow take bounded time: one huge line, a long text, a repetitive text.
 func TestClosestIsBounded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a second: run without -short")
@@ -156,7 +156,7 @@ func FuzzClosest(f *testing.F) {
 			t.Fatalf("%+v", n)
 		}
 		_ = n.String()
-		// The text it shows exists, and can be replaced as shown.
+		// The text of the result exists, and can be replaced at its span.
 		if n.Text != "" && n.Text != "x" {
 			if _, err := Apply(d, change.Edit{Verb: change.ReplaceSpan, Start: n.Start, End: n.End, New: "x"}); err != nil {
 				var me *MeaningError

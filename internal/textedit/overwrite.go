@@ -7,9 +7,9 @@ import (
 	"quarry/internal/textfile"
 )
 
-// Overwriting returns UTF-8 text in the encoding of the file that it overwrites, with its byte order mark,
-// and its line ending if the text has only \n. data is nil if the text is written unchanged; otherwise kept
-// names the properties taken from the file.
+// Overwriting converts UTF-8 text that overwrites a file to the file's encoding, with its byte
+// order mark. If the text has only \n, its line endings become the file's. data is nil if the
+// text needs no change. Otherwise kept names the properties that were taken from the file.
 func Overwriting(old *textfile.Text, content []byte) (data []byte, kept string, err error) {
 	enc, text := old.Encoding(), string(content)
 	if old.Len() == 0 || text == "" || !utf8.ValidString(text) || strings.HasPrefix(text, textfile.UTF8BOM.BOM()) || strings.Contains(text, "\x00") {

@@ -12,35 +12,35 @@ import (
 // planner collects the pieces of all edits of one change.
 type planner struct {
 	doc    *textfile.Text
-	name   string // of the file, which determines the meaning of white space
+	name   string // the file's name, which determines the meaning of white space
 	edit   int
 	pieces []piece
-	every  []*everywhere // edits with too many pieces to keep
+	every  []*everywhere // edits with too many pieces to store
 
-	// For hunks: the distance of the last one from the line it named, whether there was
-	// one, and the edits that follow.
+	// For hunks: shift is how many lines the last hunk moved from its line number, shifted
+	// whether there was one, and later the edits that follow.
 	shift   int
 	shifted bool
 	after   int // the line after the last hunk's old lines
 	later   []change.Edit
-	alone   map[int]standing // for later hunks: their place if it is unique; otherwise line 0
+	alone   map[int]standing // places of later hunks; line 0 means that the place is not unique
 	next    int              // the first later hunk not yet in alone
 
-	lineTable *lineTable // of many hunks
-	compared  int        // lines of hunks with lines of the file
-	ambiguous int        // hunks with several places so far
+	lineTable *lineTable // for many hunks
+	compared  int        // comparisons of hunk lines with lines of the file
+	ambiguous int        // number of hunks with several places so far
 	effort    *Effort
-	spaced    *spaced // the lines of the file, once other white space is looked for
+	spaced    *spaced // the file's lines, built when other white space is first considered
 
-	valued map[int][]splice.Splice // for edits of values by path, by their number
+	valued map[int][]splice.Splice // splices of edits of values by path, by the edit's index
 
-	size, limit int64 // of the new file, as far as it is planned, in bytes of text
+	size, limit int64 // size of the new file as planned so far, and its limit, in bytes of decoded text
 	eol         endings
 }
 
-// endings determines the line ending at offsets of a text. An answer holds from the queried
-// offset to the newline found, or to the end. Without this cache, replacing all matches in
-// one huge line would search for its end once per match.
+// endings determines the line ending at offsets of a text. A result is cached for all offsets
+// up to the newline found, or up to the end. Otherwise replacing all matches in one huge line
+// would search for its end once per match.
 type endings struct {
 	from, to int
 	eol      textfile.Ending
@@ -59,20 +59,20 @@ func (n *endings) at(t *textfile.Text, off int) textfile.Ending {
 
 func (p *planner) endingAt(off int) textfile.Ending { return p.eol.at(p.doc, off) }
 
-// maxNears bounds the number of explained missing texts: finding the closest text takes longer than the edit,
-// and a thousand explanations help no reader.
+// maxNears limits how many missing texts are explained. Finding the closest text takes longer
+// than an edit, and a thousand explanations help no reader.
 const maxNears = 20
 
-// Effort bounds the explanations of all files of a set. The zero value is ready.
+// Effort limits the explanations for all files of a set. The zero value is ready to use.
 type Effort struct {
 	nears   int
-	scanned int // bytes of text, and aligned for each explanation
+	scanned int // bytes of text searched, plus aligned for each explanation
 }
 
-// An alignment takes as long as a search through 2 MB; 100 MB take about a second.
+// An alignment takes as long as searching 2 MB. maxScanned takes about a second.
 const aligned, maxScanned = 2 << 20, 100 << 20
 
-// closest returns the closest match of a missing text.
+// closest returns the closest text to a missing one, if the effort allows.
 func (p *planner) closest(old string) *change.Near {
 	e := p.effort
 	if e.nears++; e.nears > maxNears || e.scanned > maxScanned {
@@ -82,7 +82,7 @@ func (p *planner) closest(old string) *change.Near {
 	return Closest(p.doc, old).Contract()
 }
 
-// grow adds to the size of the new file.
+// grow adds to the planned size of the new file.
 func (p *planner) grow(by int64) error {
 	if p.size += by; p.size > p.limit {
 		return &SizeError{Size: p.size, Max: p.limit}
@@ -99,11 +99,11 @@ func (p *planner) add(start, end int, text string, eol textfile.Ending) *piece {
 	return &p.pieces[len(p.pieces)-1]
 }
 
-// maxRemainingLines bounds the list of lines with further occurrences; their number is
-// always exact.
+// maxRemainingLines limits the list of lines with further occurrences. The number of
+// occurrences is always exact.
 const maxRemainingLines = 20
 
-// plan finds the text that an edit names and adds the pieces that change it.
+// plan finds the text that an edit names, and adds the pieces that change it.
 func (p *planner) plan(e change.Edit) (Outcome, error) {
 	switch e.Verb {
 	case change.ReplaceText:
@@ -153,7 +153,7 @@ func (p *planner) line(n int) (textfile.Line, error) {
 	return line, nil
 }
 
-// lines finds the lines from first to last, inclusive.
+// lines returns the lines e.First to e.Last, inclusive.
 func (p *planner) lines(e change.Edit) (first, last textfile.Line, err error) {
 	if e.First > e.Last {
 		return first, last, invalid("invalid line range %d-%d: the first is after the last", e.First, e.Last)
@@ -165,7 +165,7 @@ func (p *planner) lines(e change.Edit) (first, last textfile.Line, err error) {
 	return first, last, err
 }
 
-// insert adds text on lines of its own at the offset, which is after a line.
+// insert adds text on separate lines at offset at, which follows the line after.
 func (p *planner) insert(at, after int, text string) Outcome {
 	body := strings.TrimSuffix(textfile.LF.Convert(text), "\n")
 	eol := p.doc.EndingBefore(at)
@@ -192,8 +192,8 @@ func (p *planner) deleteLines(e change.Edit) (Outcome, error) {
 	return Outcome{Count: e.Last - e.First + 1, Line: e.First}, nil
 }
 
-// replaceLines replaces lines by others. The last line of the file keeps its line break, or
-// the lack of one.
+// replaceLines replaces whole lines. If they include the last line of the file, its line
+// break, or the lack of one, is kept.
 func (p *planner) replaceLines(e change.Edit) (Outcome, error) {
 	if e.New == "" {
 		return p.deleteLines(e)

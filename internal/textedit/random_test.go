@@ -19,8 +19,8 @@ import (
 	"quarry/internal/textfile"
 )
 
-// The reference below has no splices, marks or line indexes: a file is a list of tokens
-// with their raw bytes, and an edit changes the list.
+// The reference below has no splices, marks or line indexes. A file is a list of tokens with
+// their raw bytes, and an edit changes the list.
 
 // token is one character, or one line ending whose key is "\n" in either form.
 type token struct{ key, raw string }
@@ -74,7 +74,7 @@ func refTokens(raw string, enc textfile.Encoding) []token {
 	return out
 }
 
-// refEncode reports false if the encoding can't represent the text.
+// refEncode returns false if the encoding can't represent the text.
 func refEncode(keys []string, enc textfile.Encoding, crlf bool) (string, bool) {
 	var b []byte
 	for _, key := range keys {
@@ -131,7 +131,7 @@ type reference struct {
 
 func (f *reference) isCRLF(i int) bool { return len(f.tokens[i].raw) > f.newline() }
 
-// newline returns the size of a plain newline in this encoding.
+// newline returns the size of a plain newline in the file's encoding.
 func (f *reference) newline() int {
 	if f.enc == textfile.UTF16LE || f.enc == textfile.UTF16BE {
 		return 2
@@ -223,7 +223,7 @@ func (f *reference) insert(at int, text string) {
 	f.pieces = append(f.pieces, p)
 }
 
-// do returns false if the edit must fail.
+// do applies e. It returns false if the edit must fail.
 func (f *reference) do(e change.Edit) bool {
 	starts := f.lineStarts()
 	end := func(line int) int {
@@ -388,8 +388,9 @@ func randomEdit(rng *rand.Rand, tokens []token) change.Edit {
 	return e
 }
 
-// Over 10,000 random files and edits, everything outside the spans is unchanged, the result equals the
-// reference's, the diff applied to the old text gives the new one, and impossible edits are refused.
+// Over 10,000 random files and edits: everything outside of the spans is unchanged, the result
+// equals the reference's, applying the diff to the old text gives the new one, and impossible
+// edits are refused.
 func TestRandomEdits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	var done, refused int
@@ -398,7 +399,7 @@ func TestRandomEdits(t *testing.T) {
 		d, err := textfile.New([]byte(raw))
 		if err != nil {
 			i--
-			continue // a NUL made by breaking a unit
+			continue // breaking a unit has made a NUL
 		}
 		ref := &reference{enc: d.Encoding(), bom: d.Encoding().BOM(), tokens: refTokens(raw, d.Encoding())}
 		var edits []change.Edit
@@ -414,7 +415,7 @@ func TestRandomEdits(t *testing.T) {
 			want, ok = ref.result()
 		}
 		text := textfile.InMemory(d)
-		if i%2 == 1 { // the same, in pages
+		if i%2 == 1 { // the same text, read in pages
 			if text, err = textfile.ScanPages(strings.NewReader(raw), int64(len(raw)), 16+i%200, nil); err != nil {
 				t.Fatal(err)
 			}
@@ -491,7 +492,7 @@ func (f *full) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Content that would be too large is refused before it is made, at no cost.
+// A result that would be too large is refused before it is made.
 func TestResultIsLimited(t *testing.T) {
 	d := doc(t, strings.Repeat("a", 100<<10))
 	var err error
@@ -525,8 +526,8 @@ func TestResultIsLimited(t *testing.T) {
 	}
 }
 
-// Many replacements take three times the memory of the file and some megabytes, not 200 bytes each, and their
-// result equals strings.ReplaceAll; the same holds for the diff of a line that becomes very long.
+// Many replacements take three times the memory of the file and some megabytes, not 200 bytes each, and
+// their result equals strings.ReplaceAll's. The diff of a line that becomes very long is cheap too.
 func TestDenseReplacementsAreCheap(t *testing.T) {
 	stress.SkipShort(t)
 	part := stress.Size(8, 1) // a fraction of the size

@@ -67,16 +67,16 @@ func (p *planner) replaceText(e change.Edit) (Outcome, error) {
 	return out, nil
 }
 
-// addMatch adds the piece of one match.
+// addMatch adds the piece for one match.
 func (p *planner) addMatch(s piece) error {
 	s.edit = p.edit
 	p.pieces = append(p.pieces, s)
 	return p.grow(int64(len(s.text) - (s.end - s.start)))
 }
 
-// maxKept bounds the matches kept as pieces. If there are more, the text is searched again
-// each time the pieces are needed. A kept piece takes about 200 bytes, which for every
-// letter of a 100 MB file would be 20 GB.
+// maxKept limits the number of matches stored as pieces. If there are more, the text is
+// searched again each time the pieces are needed. A stored piece takes about 200 bytes. For
+// every letter of a 100 MB file that would be 20 GB.
 const maxKept = 4096
 
 // replaceAll plans the replacement of every match.
@@ -85,7 +85,7 @@ func (p *planner) replaceAll(e change.Edit, m *matcher, rep *replacement) (Outco
 	if n == 0 {
 		return Outcome{}, &change.NotFoundError{Old: e.Old, Near: p.closest(e.Old)}
 	}
-	// A result certain to be too large is refused with its size.
+	// If the result is certain to be too large, report its size.
 	if size := p.size + int64(n)*int64(rep.least()); size > p.limit {
 		return Outcome{}, &SizeError{Size: size, Max: p.limit}
 	}
@@ -93,7 +93,7 @@ func (p *planner) replaceAll(e change.Edit, m *matcher, rep *replacement) (Outco
 	out := Outcome{Count: n}
 	first, _, _ := m.first()
 	out.Line = p.doc.LineAt(first)
-	if n > maxKept && !rep.newlines && rep.oldBreaks == 0 { // each grows by the same amount
+	if n > maxKept && !rep.newlines && rep.oldBreaks == 0 { // each match grows the file by the same amount
 		p.every = append(p.every, all)
 		return out, p.grow(int64(n) * int64(rep.least()))
 	}
@@ -112,7 +112,8 @@ func (p *planner) replaceAll(e change.Edit, m *matcher, rep *replacement) (Outco
 	return out, nil
 }
 
-// everywhere is the replacement of all matches of a text, which are found again each time.
+// everywhere is the replacement of all matches of a text. The matches are not stored but
+// searched for each time.
 type everywhere struct {
 	doc  *textfile.Text
 	m    *matcher
@@ -132,13 +133,13 @@ func (a *everywhere) pieces() iter.Seq[piece] {
 	}
 }
 
-// replacement is New reduced to its difference from Old, both with \n endings.
+// replacement is New reduced to its difference from Old. Both have \n endings.
 type replacement struct {
-	prefix, suffix string // of Old, unchanged in the file
+	prefix, suffix string // the unchanged beginning and end of Old
 	body           [2]string
 	newlines       bool
-	oldLen         int // of Old without prefix and suffix
-	oldBreaks      int // line breaks in that part
+	oldLen         int // length of Old without prefix and suffix
+	oldBreaks      int // number of line breaks in that part
 }
 
 func newReplacement(oldText, newText string) *replacement {
@@ -178,8 +179,7 @@ func (r *replacement) piece(t *textfile.Text, eols *endings, start, end int) pie
 	}
 }
 
-// skip returns where s ends in text. The caller knows that s is at off, possibly with other
-// line endings.
+// skip returns the offset after s in text. s must be at off, but its line endings may differ.
 func skip(text *textfile.Text, off int, s string) int {
 	for {
 		i := strings.IndexByte(s, '\n')
@@ -207,16 +207,16 @@ func skipBack(text *textfile.Text, off int, s string) int {
 	}
 }
 
-// matcher finds literal text, treating line endings as equal. \r\n counts as one character
-// equal to \n, so a match never begins or ends inside a \r\n.
+// matcher finds literal text, regardless of the kind of line endings. \r\n counts as one
+// character equal to \n, so a match never begins or ends inside a \r\n.
 //
-// It costs one search of the raw bytes if the file's endings are all of one kind, or if the
-// wanted text has none. A file with both kinds is searched with \n only, and offsets are
-// mapped back.
+// It takes one search of the raw bytes if all line endings of the file are of one kind, or if
+// the wanted text has none. In a file with both kinds it searches a copy with \n only, and
+// maps the offsets back.
 type matcher struct {
 	text   *textfile.Text
 	pat    []byte
-	whole  bool // pat ends in \r: a match must not be followed by \n
+	whole  bool // pat ends in \r, so a match must not be followed by \n
 	folded bool // text has \n only
 }
 
@@ -237,7 +237,7 @@ func newMatcher(text *textfile.Text, old string) *matcher {
 	return m
 }
 
-// found yields the matches from left to right without overlap, in the searched text.
+// found yields the matches as offsets in the searched text, from left to right without overlap.
 func (m *matcher) found() iter.Seq2[int, int] {
 	if !m.whole {
 		return func(yield func(int, int) bool) {
@@ -289,7 +289,7 @@ func (m *matcher) first() (start, end int, ok bool) {
 	return 0, 0, false
 }
 
-// count returns how many matches there are.
+// count returns the number of matches.
 func (m *matcher) count() int {
 	if !m.whole {
 		return m.text.Count(0, m.pat)

@@ -12,23 +12,24 @@ import (
 	"quarry/internal/textfile"
 )
 
-// White space that a caller got wrong. A text without an exact match is matched with the only place whose lines
-// equal its own when trimmed. Nothing else is ever applied by resemblance.
+// This file handles white space that a caller got wrong. A text without an exact match is
+// matched with the only place in the file where all lines are equal when trimmed. Edits are
+// never applied because of any other resemblance.
 
 // spacing is the meaning of white space in a file.
 type spacing uint8
 
 const (
-	meaningful spacing = iota // all lines must differ alike
+	meaningful spacing = iota // all lines must differ in the same way
 	free                      // indentation has no meaning
-	exact                     // every character counts
+	exact                     // every character of white space counts
 )
 
 // freeNames are extensions of languages in which indentation has no meaning.
 var freeNames = strings.Fields(`go c h cc cpp cxx hh hpp hxx m mm java cs js jsx mjs cjs ts tsx mts cts rs php swift kt kts scala dart proto json jsonc json5 css scss less`)
 
-// spacingOf decides by the name of a file. In a table of tabs, and in a diff, the first
-// character of a line is content.
+// spacingOf returns the meaning of white space in a file with this name. In a table of tabs
+// and in a diff, the first character of a line is content.
 func spacingOf(name string) spacing {
 	base := strings.ToLower(path.Base(name))
 	ext := strings.TrimPrefix(path.Ext(base), ".")
@@ -41,10 +42,10 @@ func spacingOf(name string) spacing {
 	return meaningful
 }
 
-// maxSpaced is the largest file searched for other white space.
+// maxSpaced is the largest file that is searched with other white space.
 const maxSpaced = 8 << 20
 
-// spaced is a text of lines without their white space.
+// spaced is a text split into lines, with and without their white space.
 type spaced struct {
 	lines   []string // without line endings
 	trimmed []string
@@ -60,14 +61,14 @@ func spacedOf(text string) spaced {
 
 func indentOf(line string) string { return line[:len(line)-len(strings.TrimLeft(line, " \t"))] }
 
-// some reports whether a text can identify a place at all: two lines, or 20 characters.
+// some reports whether a text is long enough to identify a place: two lines, or 20 characters.
 func (s spaced) some() bool {
 	lines, _, chars := s.measure()
 	return lines >= 2 || chars >= 20
 }
 
-// enough reports whether a text with wrong indentation can identify a place. Its lines need words, since
-// braces and "return nil" occur in many places.
+// enough reports whether a text with wrong indentation is long enough to identify a place. Its
+// lines need words, because braces and "return nil" occur in many places.
 func (s spaced) enough() bool {
 	_, words, chars := s.measure()
 	return words >= 2 && chars >= 12 || chars >= 20
@@ -96,8 +97,9 @@ func hasWord(line string) bool {
 	return strings.ContainsFunc(line, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }
 
-// otherSpace finds the only place where all lines of old agree when trimmed, and returns its text and the
-// replacement. ok is false if there is no such place, or none that can be trusted.
+// otherSpace finds the only place where all lines of the old text are equal when trimmed. It
+// returns the text there (actual), the replacement (next) and a description (how). ok is false
+// if there is no such place, or if it can't be trusted.
 func (p *planner) otherSpace(oldText, newText string) (start, end int, actual, next, how string, ok bool) {
 	d, kind := p.doc, spacingOf(p.name)
 	if kind == exact || d.Len() > maxSpaced {
@@ -106,7 +108,7 @@ func (p *planner) otherSpace(oldText, newText string) (start, end int, actual, n
 	ends := strings.HasSuffix(oldText, "\n")
 	old, new := spacedOf(strings.TrimSuffix(oldText, "\n")), spacedOf(strings.TrimSuffix(newText, "\n"))
 	if !old.some() || slices.Equal(old.trimmed, new.trimmed) {
-		return // an edit of white space alone must match exactly
+		return // an edit that changes only white space must match exactly
 	}
 	if p.spaced == nil {
 		all := spacedOf(string(d.Slice(0, d.Len())))
@@ -141,7 +143,7 @@ func (p *planner) otherSpace(oldText, newText string) (start, end int, actual, n
 	actual, next = textfile.LF.Convert(string(d.Slice(start, end))), strings.Join(lines, "\n")
 	if ends {
 		if last.End == last.Content {
-			return 0, 0, "", "", "", false // the file's last line has no newline
+			return 0, 0, "", "", "", false // the file's last line lacks a newline
 		}
 		end = last.End
 		actual += "\n"
@@ -155,8 +157,9 @@ func (p *planner) otherSpace(oldText, newText string) (start, end int, actual, n
 	return start, end, actual, next, m.how, true
 }
 
-// twin reports whether half of a text also occurs in another place, line by line: exactly as given, so that its
-// white space is right and the rest has changed, or trimmed, so that either place may be meant.
+// twin reports whether half of a text's lines also occur at another place. If they occur
+// exactly as given, the text's white space is right, and the rest of its lines have changed
+// there. If they occur when trimmed, either place may be meant.
 func (s spaced) twin(old spaced, place int, trimmed bool) bool {
 	mine, theirs := old.lines, s.lines
 	if trimmed {
@@ -189,8 +192,8 @@ func (s spaced) twin(old spaced, place int, trimmed bool) bool {
 	return false
 }
 
-// telltale reports whether a line identifies the text it is from: without its indent, a
-// line of 16 characters does.
+// telltale reports whether a line can identify the text it is from. A trimmed line must have
+// 16 characters.
 func telltale(line string, trimmed bool) bool {
 	return line != "" && (!trimmed || len(line) >= 16)
 }
@@ -203,8 +206,8 @@ var (
 	}
 )
 
-// trusted reports whether the lines from first to before last are outside here documents and
-// strings of several lines, where white space is content.
+// trusted reports whether the lines from first to before last are outside of here documents
+// and multi-line strings, where white space is content.
 func trusted(name string, kind spacing, file spaced, first, last int) bool {
 	ext := strings.ToLower(strings.TrimPrefix(path.Ext(name), "."))
 	if kind == meaningful || ext == "php" {
@@ -249,18 +252,18 @@ func trusted(name string, kind spacing, file spaced, first, last int) bool {
 	return true
 }
 
-// indents map the indentation of a text to the indentation of the file.
+// indents maps the indentation of a text to the indentation of the file.
 type indents struct {
-	known   map[string]string // of lines in both texts, if it is always the same
-	newUnit string            // one step of indentation in the file; "" if only known indents are mapped
-	oldUnit string            // the text's unit, if it differs
+	known   map[string]string // indents of lines in both texts that always correspond
+	newUnit string            // one step of indentation in the file; "" if only known indents can be mapped
+	oldUnit string            // one step in the text, if it differs
 	how     string
 }
 
-// newIndents compares the indents of two texts that agree when trimmed. A slip is another
-// unit at the same depth, or a text without the indent that all lines share. A text with its
-// own indent at another depth is not a slip: stale text looks like this after its lines were
-// moved into a block or out of it.
+// newIndents compares the indents of two texts that are equal when trimmed. It accepts two
+// mistakes: another unit of indentation at the same depth, and a text without the indent that
+// all lines share. If a text has its own indent at another depth, it may be outdated: its
+// lines may have been moved into a block or out of it.
 func newIndents(old, theirs spaced, kind spacing, fileUnit string) (*indents, bool) {
 	m := &indents{known: map[string]string{}}
 	torn := map[string]bool{}
@@ -312,9 +315,10 @@ const (
 	atEnds      = "at the ends of lines"
 )
 
-// otherUnit finds two units in which all lines have the same number of steps, or all lines of the file a fixed
-// number more. For two units of spaces, the file's unit must be the usual one, and the text must show that its
-// own is different: 4 spaces can be two units of 2, or one unit of a line that has moved.
+// otherUnit finds two units of indentation in which all lines have the same number of steps,
+// or all lines of the file a fixed number more. If both units are spaces, the file's unit must
+// be the usual one, and the text must show that its own is different: 4 spaces can be two
+// units of 2, or one unit of a line that has moved.
 func (m *indents) otherUnit(a, b []string, fileUnit string, least int) bool {
 	for _, x := range units {
 		for _, y := range units {
@@ -352,7 +356,7 @@ func named(unit string) string {
 	return fmt.Sprintf("%d spaces", len(unit))
 }
 
-// unitOf returns the step of indentation in a list of indents: a tab, or spaces.
+// unitOf returns the unit of indentation in a list of indents: a tab, or spaces.
 func unitOf(list []string, otherwise string) string {
 	for _, s := range list {
 		if strings.HasPrefix(s, "\t") {
@@ -365,8 +369,8 @@ func unitOf(list []string, otherwise string) string {
 	return otherwise
 }
 
-// stepOf returns the step of indentation in a file: a tab, or the widest number of spaces that divides nearly
-// all indents.
+// stepOf returns the unit of indentation in a file: a tab, or the largest number of spaces
+// that divides nearly all indents.
 func stepOf(file spaced) string {
 	tabs, spaces := 0, 0
 	wide := map[string]int{}
@@ -395,7 +399,7 @@ func stepOf(file spaced) string {
 	return "    "
 }
 
-// sharedBy returns the longest common prefix of all indents.
+// sharedBy returns the longest prefix that all indents have in common.
 func sharedBy(list []string) string {
 	base := list[0]
 	for _, s := range list[1:] {
@@ -406,7 +410,7 @@ func sharedBy(list []string) string {
 	return base
 }
 
-// times returns how many units an indent consists of.
+// times returns how many units an indent has; the result is false if it isn't a whole number of units.
 func times(indent, unit string) (int, bool) {
 	if len(indent)%len(unit) != 0 || indent != strings.Repeat(unit, len(indent)/len(unit)) {
 		return 0, false
@@ -414,13 +418,13 @@ func times(indent, unit string) (int, bool) {
 	return len(indent) / len(unit), true
 }
 
-// of maps an indent of new text: as in the old text's lines, else by steps from the nearest
-// indent in them.
+// of maps an indent of the new text: as in the lines of the old text, or else by steps from
+// the nearest indent in them.
 func (m *indents) of(indent string) (string, bool) {
 	if y, ok := m.known[indent]; ok {
 		return y, true
 	}
-	below, above := "", "" // the longest known prefix, and the shortest known extension
+	below, above := "", "" // the longest known prefix of indent, and the shortest known extension of it
 	hasBelow, hasAbove := false, false
 	for x := range m.known {
 		if strings.HasPrefix(indent, x) && (!hasBelow || len(x) > len(below)) {
@@ -442,8 +446,8 @@ func (m *indents) of(indent string) (string, bool) {
 	return "", false
 }
 
-// steps returns an indent in the units of the file. An indent written as in the file is kept, and a tab is 4
-// spaces, unless the lines show something else.
+// steps returns an indent in the file's units. An indent written in the file's style is kept.
+// A tab counts as 4 spaces, unless the lines show otherwise.
 func (m *indents) steps(indent string) (string, bool) {
 	if m.newUnit == "" {
 		return "", false
@@ -467,8 +471,8 @@ func (m *indents) steps(indent string) (string, bool) {
 	return strings.Repeat(m.newUnit, k), ok
 }
 
-// rewrite returns the new text with the white space of the file. Lines that are also in the
-// old text remain as in the file.
+// rewrite returns the lines of the new text with the file's white space. Lines that are also
+// in the old text are taken from the file.
 func (m *indents) rewrite(old, theirs, new spaced) ([]string, bool) {
 	kept := common(old.lines, new.lines)
 	out := make([]string, len(new.lines))
@@ -489,7 +493,8 @@ func (m *indents) rewrite(old, theirs, new spaced) ([]string, bool) {
 	return out, true
 }
 
-// common pairs lines of two texts: for each line of b its partner in a, or -1.
+// common pairs the lines of two texts: for each line of b it returns the index of its partner
+// in a, or -1.
 func common(a, b []string) []int {
 	pair := make([]int, len(b))
 	for i := range pair {
@@ -505,7 +510,7 @@ func common(a, b []string) []int {
 		x, y = x-1, y-1
 		pair[y] = x
 	}
-	// Between them the longest common subsequence; large texts do without.
+	// In between, use the longest common subsequence, unless the texts are large.
 	if (x-lo)*(y-lo) > 1<<20 {
 		return pair
 	}

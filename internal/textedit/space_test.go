@@ -9,7 +9,8 @@ import (
 	"quarry/internal/textfile"
 )
 
-// TestOtherSpace tests the rule for white space case by case. A want of "" is a refusal.
+// TestOtherSpace tests the rules for white space case by case. An empty want means that the
+// edit is refused.
 func TestOtherSpace(t *testing.T) {
 	goFile := "func run() error {\n\tfor _, x := range list {\n\t\tif x.bad() {\n\t\t\treturn errBad\n\t\t}\n\t}\n\treturn nil\n}\n"
 	python := "class A:\n    def run(self, items):\n        for item in items:\n            self.check(item)\n        return True\n"
@@ -75,7 +76,7 @@ func TestOtherSpace(t *testing.T) {
 	}
 }
 
-// TestMeant tests other mistakes of models.
+// TestMeant tests other mistakes that models make.
 func TestMeant(t *testing.T) {
 	text := "func a() {\n\tone(1, 2, 3)\n\ttwo(1, 2, 3)\n}\n\nfunc b(x map[string]int) bool { return x[\"<a>\"] < 3 && true }\n"
 	for _, c := range []struct{ name, old, new, want, wrong string }{

@@ -1,13 +1,13 @@
 // Package textedit turns edits of a text into splices of the file's raw bytes.
 //
-// Every byte outside the spans an edit names remains unchanged by construction: a Change is a list of (span,
-// new bytes) over the original, and writing it copies everything else. New text takes the file's encoding and
-// the line ending in use at that place. Nothing is ever applied by resemblance, except for white space in edits
-// that are Lenient; a missing text gives an error that shows the closest one. The package opens no files.
+// Every byte outside of the spans that edits name remains unchanged by construction: a Change
+// is a list of (span, new bytes) over the original, and writing it copies everything else. New
+// text gets the file's encoding and the line ending in use at its position. An edit is never
+// applied to a text that is merely similar, except for white space in edits that are Lenient;
+// a missing text gives an error that shows the closest one. The package opens no files.
 //
-// The package does not read texts into memory: a Change works on a textfile.Text, which may
-// be read in pages, and yields its splices and the new file in order, as often as
-// requested.
+// Texts need not be in memory: a Change works on a textfile.Text, which may be read in pages.
+// It yields its splices and the new file in order, as often as requested.
 package textedit
 
 import (
@@ -30,15 +30,13 @@ import (
 
 // Outcome is the effect of one edit.
 type Outcome struct {
-	// Count is the number of occurrences replaced, lines inserted or lines
-	// deleted; 1 for a Span.
+	// Count is the number of occurrences replaced, or of lines inserted or deleted. It is 1 for a Span.
 	Count int
-	// Line is the line of the first replacement, the line after which text
-	// was inserted (0: the beginning), or the first line deleted.
+	// Line is the line of the first replacement, the line after which text was inserted (0
+	// means the beginning), or the first line deleted.
 	Line int
-	// Remaining counts the other occurrences of Old that a Replace did not change, and
-	// RemainingLines has the lines where the first of them begin, at most 20, without
-	// repeats.
+	// Remaining is the number of other occurrences of Old that a Replace did not change.
+	// RemainingLines has the lines where the first of them begin: at most 20, without repeats.
 	Remaining      int
 	RemainingLines []int
 	// Note says how the text of a Lenient edit was interpreted; "" if it matched exactly.
@@ -51,39 +49,38 @@ type Splice struct {
 	New        []byte
 }
 
-// Change is the outcome of Apply. It keeps the text and, like it, is not safe for
-// concurrent use.
+// Change is the result of Apply. It refers to the text and, like it, is not safe for concurrent use.
 type Change struct {
 	doc   *textfile.Text
 	edits []change.Edit
 	kept  []piece       // in order of position
-	every []*everywhere // the pieces that are found anew each time
+	every []*everywhere // pieces that are searched for each time
 	size  int64
 	empty bool
 
-	// Outcomes has one entry for each edit, in their order.
+	// Outcomes has one entry for each edit, in the order of the edits.
 	Outcomes []Outcome
-	// TurnsBinary is set if the edit moves a NUL into the first 64 KiB, so that
-	// the file will count as binary.
+	// TurnsBinary reports whether the edit moves a NUL into the first 64 KiB, so that the file
+	// will count as binary.
 	TurnsBinary bool
 }
 
-// piece is a splice in terms of the text. It keeps the span that the edit named, which may
-// be wider than the changed part.
+// piece is a splice with offsets in the decoded text. Its named span is the text that the edit
+// names, which may be larger than the changed part.
 type piece struct {
 	start, end           int
 	namedStart, namedEnd int
 	edit                 int
-	text                 string // line endings converted
-	glue                 bool   // text begins with the line ending that the last line lacked
+	text                 string // with the line endings to write
+	glue                 bool   // text begins with the line ending that the file's last line lacked
 	eol                  textfile.Ending
 }
 
-// Apply computes one change from all edits. Every position refers to the current document, never to the result
-// of an earlier edit in the list. Edits that touch the same text are refused with an error that names both;
-// insertions at one place follow each other in the order of the list. If any edit fails, there is no change, and
-// the error lists all that fail. With more than one edit each is a *change.EditError. A file that would grow
-// beyond DefaultMaxSize is refused with a *SizeError.
+// Apply computes one change from all edits. Every position refers to the current document, never to
+// the result of an earlier edit in the list. Edits that touch the same text are refused with an
+// error that names both. Insertions at the same position follow each other in the order of the list.
+// If any edit fails, there is no change, and the error lists all that fail, with more than one edit
+// as *change.EditError. A file that would grow beyond DefaultMaxSize is refused with a *SizeError.
 func Apply(d *textfile.Document, edits ...change.Edit) (*Change, error) {
 	return ApplyTo("", textfile.InMemory(d), DefaultMaxSize, nil, edits...)
 }
@@ -91,10 +88,11 @@ func Apply(d *textfile.Document, edits ...change.Edit) (*Change, error) {
 // DefaultMaxSize is the default limit of an edited file: 256 MB.
 const DefaultMaxSize = 256 << 20
 
-// ApplyTo is like Apply for any text, with a limit of its own. The file's name determines the meaning of white
-// space in it, for edits that are Lenient, and how it writes values. A file that is already larger may be edited
-// if it does not grow. The size is known before any new text is made, so a refusal costs nothing. Explanations
-// of missing texts share the effort, if it isn't nil. An error of reading the text takes precedence.
+// ApplyTo is like Apply for any text and with a given limit. The file's name determines the
+// meaning of its white space, for edits that are Lenient, and how values are written. A file
+// that is already larger than the limit may be edited if it does not grow. The size is
+// computed before any new text is made. Explanations of missing texts share effort, if it
+// isn't nil. If reading the text fails, that error is returned first.
 func ApplyTo(name string, d *textfile.Text, limit int64, effort *Effort, edits ...change.Edit) (*Change, error) {
 	if effort == nil {
 		effort = &Effort{}
@@ -142,11 +140,11 @@ func apply(name string, d *textfile.Text, limit int64, effort *Effort, edits []c
 	return c, nil
 }
 
-// maxLooked bounds the text that all edits may search: an edit that names a text searches
-// the whole file. The limit takes about half a minute.
+// maxLooked limits the bytes that all edits together may search; an edit that names a text
+// searches the whole file. The limit takes about half a minute.
 const maxLooked = 32 << 30
 
-// affordable refuses more edits than can be made in a reasonable time.
+// affordable refuses a list of edits that would take too long.
 func affordable(d *textfile.Text, edits []change.Edit) error {
 	n := 0
 	for i := range edits {
@@ -171,7 +169,8 @@ func byPlace(a, b piece) int {
 	return cmp.Or(cmp.Compare(a.namedStart, b.namedStart), cmp.Compare(a.namedEnd, b.namedEnd))
 }
 
-// pieces yields all pieces in order of position; at one place, in the order of their edits.
+// pieces yields all pieces in order of position. Pieces at the same position keep the order of
+// their edits.
 func (c *Change) pieces() iter.Seq[piece] {
 	switch {
 	case len(c.every) == 0:
@@ -182,7 +181,7 @@ func (c *Change) pieces() iter.Seq[piece] {
 	return c.unglued(c.merged())
 }
 
-// merged merges the pieces of several sequences into one order.
+// merged yields the stored pieces and the ones of every in one order.
 func (c *Change) merged() iter.Seq[piece] {
 	return func(yield func(piece) bool) {
 		type source struct {
@@ -218,8 +217,8 @@ func (c *Change) merged() iter.Seq[piece] {
 	}
 }
 
-// unglued removes the line ending that an insertion at the end of the file adds
-// to the last line, if another edit deletes that line.
+// unglued removes the line ending that an insertion at the end of the file adds to the last
+// line, if another edit deletes that line.
 func (c *Change) unglued(pieces iter.Seq[piece]) iter.Seq[piece] {
 	return func(yield func(piece) bool) {
 		var before piece
@@ -236,7 +235,7 @@ func (c *Change) unglued(pieces iter.Seq[piece]) iter.Seq[piece] {
 	}
 }
 
-// settle checks the pieces: that none overlap, that the encoding can hold their
+// settle checks that the pieces don't overlap, that the file's encoding can represent their
 // text, and that the file does not become too large.
 func (c *Change) settle(limit int64) error {
 	c.size, c.empty = c.doc.RawLen(), true
@@ -285,8 +284,7 @@ type encodedPiece struct {
 	Splice
 }
 
-// encoded yields the pieces with their raw splices. Equal texts are encoded once for all
-// places.
+// encoded yields the pieces with their raw splices. It encodes equal texts only once.
 func (c *Change) encoded() iter.Seq2[encodedPiece, error] {
 	return func(yield func(encodedPiece, error) bool) {
 		cache := map[string][]byte{}
@@ -320,7 +318,7 @@ func (c *Change) encoded() iter.Seq2[encodedPiece, error] {
 	}
 }
 
-// encode returns text in the file's encoding. UTF-8 is not copied.
+// encode returns text in the file's encoding. UTF-8 text is not copied.
 func (c *Change) encode(text string) ([]byte, error) {
 	if c.doc.Encoding().IsUTF8() && utf8.ValidString(text) && !strings.Contains(text, "\x00") {
 		return unsafe.Slice(unsafe.StringData(text), len(text)), nil
@@ -328,9 +326,9 @@ func (c *Change) encode(text string) ([]byte, error) {
 	return c.doc.Encoding().Append(nil, text)
 }
 
-// checkMeaning checks the encoding that the new file would be read in. An edit can change
-// the encoding only in Windows-1252, which is the fallback if no other encoding fits: the
-// bytes of "Ã©" alone are valid UTF-8. Pure ASCII reads the same in both.
+// checkMeaning checks that the new file would be read in the same encoding. An edit can change
+// the encoding only of a Windows-1252 file, because Windows-1252 is assumed if no other
+// encoding fits: the bytes of "Ã©" alone are valid UTF-8. Pure ASCII reads the same in both.
 func (c *Change) checkMeaning() error {
 	var head []byte
 	for b := range c.Pieces() {
@@ -348,7 +346,7 @@ func (c *Change) checkMeaning() error {
 		d.Write(b)
 		size += int64(len(b))
 		if ascii = ascii && isASCII(b); d.Invalid() && size >= utf8.UTFMax {
-			break // this is not UTF-8, whatever follows
+			break // the file isn't UTF-8, regardless of the rest
 		}
 	}
 	if k := d.Kind(); !ascii && k.Encoding != textfile.Windows1252 {
@@ -366,12 +364,11 @@ func isASCII(b []byte) bool {
 	return true
 }
 
-// Text returns the text the change applies to.
+// Text returns the text that the change applies to.
 func (c *Change) Text() *textfile.Text { return c.doc }
 
-// Splices yields the raw splices in order of position, none overlapping. For a
-// text that is read in pages, they are valid only if Text().Err() is nil
-// afterwards.
+// Splices yields the raw splices in order of position, without overlap. If the text is read in
+// pages, they are valid only if Text().Err() is nil afterwards.
 func (c *Change) Splices() iter.Seq[Splice] {
 	return func(yield func(Splice) bool) {
 		for s, err := range c.encoded() {
@@ -382,14 +379,14 @@ func (c *Change) Splices() iter.Seq[Splice] {
 	}
 }
 
-// Empty reports whether the bytes remain the same.
+// Empty reports whether the change leaves all bytes the same.
 func (c *Change) Empty() bool { return c.empty }
 
-// Pieces yields the new file's bytes in order, as slices of the original and of the new
-// text. They must not be modified, nor kept beyond the next.
+// Pieces yields the new file's bytes in order, as slices of the original and of new text. A
+// slice must not be modified, and is valid until the next one.
 func (c *Change) Pieces() iter.Seq[[]byte] { return c.PiecesFrom(0) }
 
-// PiecesFrom is Pieces without the first bytes of the original, which must be before the
+// PiecesFrom is Pieces without the first at bytes of the original. at must not be after the
 // first splice.
 func (c *Change) PiecesFrom(at int64) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
@@ -414,9 +411,8 @@ func (c *Change) PiecesFrom(at int64) iter.Seq[[]byte] {
 	}
 }
 
-// Joined yields Splices, with those close to each other joined into one that
-// includes the bytes between them. Writing or hashing two bytes takes as long
-// as a hundred. New is valid until the next one.
+// Joined yields Splices, with nearby ones joined into one that includes the bytes between them.
+// Writing or hashing two bytes takes as long as a hundred. New is valid until the next splice.
 func (c *Change) Joined() iter.Seq[Splice] {
 	return func(yield func(Splice) bool) {
 		var cur Splice
@@ -457,8 +453,8 @@ func (c *Change) Joined() iter.Seq[Splice] {
 }
 
 const (
-	joinGap  = 128      // bytes between two splices
-	joinSize = 32 << 10 // bytes of their new text
+	joinGap  = 128      // maximum number of bytes between two splices
+	joinSize = 32 << 10 // maximum length of their new text in bytes
 )
 
 // Size returns the size of the new file.

@@ -130,8 +130,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// Only removing the last non-ASCII character may take a file out of Windows-1252: the rest is ASCII and reads
-// the same.
+// An edit may change a file's encoding from Windows-1252 only by removing its last non-ASCII
+// character: the rest is ASCII and reads the same.
 func TestASCIIRemains(t *testing.T) {
 	ch, err := Apply(doc(t, "caf\xE9"), change.Edit{Old: "é", New: "e", Occurrence: change.First})
 	if err != nil || string(ch.Bytes()) != "cafe" {

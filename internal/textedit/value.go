@@ -10,11 +10,11 @@ import (
 	"quarry/internal/value"
 )
 
-// values computes all edits of values together: a key made by one edit exists for the next,
-// while their paths still refer to the original text.
+// values computes all edits of values together: a key added by one edit exists for the next,
+// while all paths refer to the original text.
 func (p *planner) values(edits []change.Edit) error {
 	var list []value.Edit
-	var from []int // their numbers in edits
+	var from []int // their indexes in edits
 	for i, e := range edits {
 		if e.Verb < change.SetValue || e.Verb > change.RenameKey {
 			continue
@@ -43,7 +43,7 @@ func (p *planner) values(edits []change.Edit) error {
 		}
 		return wrap(edits, from[at], err)
 	}
-	// The splices of several edits may have been joined: they all count for the first.
+	// The splices of several edits may have been joined, so all count for the first edit.
 	p.valued = map[int][]splice.Splice{from[0]: out}
 	return nil
 }

@@ -11,17 +11,17 @@ import (
 )
 
 const (
-	nearLines    = 12  // lines of the closest text that are shown
-	nearLineRune = 200 // characters of each
+	nearLines    = 12  // maximum number of lines of the closest text to show
+	nearLineRune = 200 // maximum number of characters of a line
 )
 
-// Visible returns s with invisible and easily confused characters written out: tabs as →,
-// spaces at the ends of lines as ·, carriage returns as ␍, other spaces, invisible and
-// control characters and combining marks as <U+00A0>, and non-ASCII quotes and dashes
-// followed by their code. Line breaks remain.
+// Visible returns s with invisible and easily confused characters made visible: tabs as →,
+// spaces at the ends of lines as ·, and carriage returns as ␍. Other spaces, invisible and
+// control characters and combining marks become codes such as <U+00A0>. Non-ASCII quotes and
+// dashes are followed by their code. Line breaks are kept.
 func Visible(s string) string { return visible(s, false) }
 
-// visible shows the spaces of the indentation as well if indent is set.
+// visible is Visible, and also marks the spaces of the indentation if indent is set.
 func visible(s string, indent bool) string {
 	var b strings.Builder
 	for i, line := range strings.Split(s, "\n") {
@@ -59,9 +59,8 @@ func writeVisible(b *strings.Builder, r rune) {
 	}
 }
 
-// Shown returns the lines that contain the span, made visible and numbered as read_file
-// numbers them: at most 12 lines of 200 characters. Carriage returns appear only if the
-// given text also has line breaks.
+// Shown returns the lines that contain the span, made visible and numbered as in read_file: at most
+// 12 lines of 200 characters. Carriage returns are shown only if the given text has line breaks too.
 func (n *Near) Shown() string {
 	var b strings.Builder
 	indent := n.folds&(foldIndent|foldWhite) != 0
@@ -82,8 +81,8 @@ func (n *Near) Shown() string {
 	return b.String()
 }
 
-// window returns the line from start to end. Of a long line it returns the part around the
-// span.
+// window returns the line from start to end as shown. Of a long line it returns the part
+// around the span.
 func (n *Near) window(start, end int, indent bool) string {
 	if end-start <= nearLineRune {
 		return visible(string(n.doc.Slice(start, end)), indent)
@@ -101,7 +100,7 @@ func (n *Near) window(start, end int, indent bool) string {
 	return out
 }
 
-// Given returns the beginning of the wanted text, made visible in the same way.
+// Given returns the beginning of the wanted text, made visible like Shown.
 func (n *Near) Given() string {
 	lines := strings.Split(strings.TrimSuffix(n.given, "\n"), "\n")
 	more := len(lines) - nearLines
@@ -118,7 +117,7 @@ func (n *Near) Given() string {
 	return out
 }
 
-// Contract converts n to the type for callers; nil remains nil.
+// Contract converts n to its public type; nil remains nil.
 func (n *Near) Contract() *change.Near {
 	if n == nil {
 		return nil

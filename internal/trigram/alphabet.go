@@ -7,33 +7,32 @@ import (
 	"quarry/match"
 )
 
-// A Gram has the classes of three adjacent characters, the first in the highest bits, and in
-// the lowest bit whether one of them is an ASCII capital. A gram with a class 0 is invalid:
-// see broken.
+// A Gram combines the classes of three adjacent characters, the first in the highest bits. Its lowest
+// bit tells whether one of them is an ASCII capital. A gram with a class 0 is invalid: see broken.
 //
-// The bit costs little, since a block seldom has a gram both ways: below the Linux tree's
-// drivers 10.7 % more postings; distinguishing all eight ways of writing three letters would
-// be 11.3 %. It separates constants and camel case from other words: of the 2,319 blocks
-// below drivers with the grams of "pm_resume" 44 have those of "PM_RESUME" (6 have the word).
-// A case-insensitive search looks for both.
+// The bit costs little, because a block of text seldom has a gram both with and without
+// capitals. In the drivers folder of Linux it adds 10.7 % postings; distinguishing all eight
+// ways of writing three letters would add 11.3 %. The bit separates constants and camel case
+// from other words: of the 2,319 blocks there with the grams of "pm_resume", 44 have the grams
+// of "PM_RESUME" (6 have the word). A case-insensitive search looks for both.
 type Gram uint32
 
 const (
 	classBits = 7
 	classMask = 1<<classBits - 1
 
-	// GramBits is the number of bits of a Gram, Grams one more than the largest.
+	// GramBits is the number of bits of a Gram, and Grams the number of possible values.
 	GramBits = 3*classBits + 1
 	Grams    = 1 << GramBits
 
-	capital = 1 // in a Gram
+	capital = 1 // bit of a Gram
 )
 
-// The alphabet. Every printable ASCII character has its own class, shared by both cases of a
-// letter. Merging digits or punctuation would have made the index of the Linux tree a few
-// percent smaller, and lists of constants and operators many times longer. The other 55
-// classes are shared by all other characters, by their number modulo 55, so the letters of
-// one script, which are adjacent, seldom collide.
+// The alphabet. Every printable ASCII character has its own class; both cases of a letter
+// share one. Merging digits or punctuation would have made the index of the Linux tree a few
+// percent smaller, and the lists for constants and operators many times longer. All other
+// characters share the other 55 classes, by their number modulo 55. The letters of a script
+// have adjacent numbers, so they seldom collide.
 const (
 	classBreak   = 0 // line feed, and bytes that aren't UTF-8
 	classControl = 1 // NUL, escape and similar
@@ -44,7 +43,7 @@ const (
 	otherClasses = 1<<classBits - classOther
 )
 
-// ascii maps bytes below 0x80 to their classes; the upper half is never used.
+// ascii maps bytes below 0x80 to their classes; its upper half is unused.
 var ascii = asciiClasses()
 
 func asciiClasses() (t [256]uint8) {
@@ -71,7 +70,7 @@ func asciiClasses() (t [256]uint8) {
 	return t
 }
 
-// class returns the class of any character, the same for all case variants.
+// class returns the class of a character, which is the same for all its case variants.
 func class(r rune) uint8 {
 	if r < utf8.RuneSelf {
 		return ascii[byte(r)]
@@ -89,8 +88,8 @@ func foldedClass(r rune) uint8 {
 	return classOther + uint8(r%otherClasses)
 }
 
-// basic has the classes of the first 65,536 characters: folding one character takes 40 ns,
-// building the table 2 ms when the first non-ASCII one occurs.
+// basic holds the classes of the first 65,536 characters. Folding one character takes 40 ns,
+// building the table, on the first non-ASCII character, 2 ms.
 var basic = sync.OnceValue(func() *[1 << 16]uint8 {
 	t := new([1 << 16]uint8)
 	for r := range t {
@@ -99,26 +98,26 @@ var basic = sync.OnceValue(func() *[1 << 16]uint8 {
 	return t
 })
 
-// A window has the last three characters of a text: in the lower half their classes, placed
-// as in a Gram, in the upper half a bit for each capital. Both halves move by classBits, so
-// that one shift moves all.
+// A window describes the last three characters of a text: in its lower half their classes,
+// placed as in a Gram, in its upper half a bit for each capital. In both halves a character
+// has classBits bits, so one shift moves everything.
 type window uint64
 
 const (
-	capitalBit = 1 << 32 // of the last character
+	capitalBit = 1 << 32 // the last character is a capital
 	windowMask = Grams - 2 | capitalBit | capitalBit<<classBits | capitalBit<<(2*classBits)
 )
 
-// push adds a character by its code, which is the window of that character alone.
+// push adds a character, given as the window of that character alone.
 func (w window) push(code window) window { return (w<<classBits | code) & windowMask }
 
-// gram has no branch, because capitals are unpredictable.
+// gram returns the window's Gram. It has no branch, because capitals are unpredictable.
 func (w window) gram() Gram {
 	capitals := uint32(w >> 32) // below 1<<15
 	return Gram(uint32(w) | (capitals+1<<15-1)>>15)
 }
 
-// asciiCode has the codes of bytes below 0x80.
+// asciiCode holds, for each byte below 0x80, the window of that character alone.
 var asciiCode = func() (t [256]window) {
 	for b := range utf8.RuneSelf {
 		if t[b] = window(ascii[b]) << 1; 'A' <= b && b <= 'Z' {
@@ -134,8 +133,8 @@ func (g Gram) broken() bool {
 	return key&classMask == 0 || key>>classBits&classMask == 0 || key>>(2*classBits) == 0
 }
 
-// hasLetter reports whether one of the characters is an ASCII letter, or has a case variant
-// that is one.
+// hasLetter reports whether one of the characters is an ASCII letter, or has an ASCII letter
+// as a case variant.
 func (g Gram) hasLetter() bool {
 	for key := g >> 1; key != 0; key >>= classBits {
 		if isLetter[key&classMask] {

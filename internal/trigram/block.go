@@ -11,14 +11,14 @@ const (
 	maxParam = 31
 )
 
-// A code says how the gaps of a block are encoded: a Rice parameter, and whether consecutive
-// numbers are marked in a bitmap instead, one bit each. Grams are clustered, since files of
-// one folder are similar: the bitmap makes the lists of the Linux tree 7 % shorter.
+// A code says how the numbers of a block are encoded. It has a Rice parameter, and a flag if a
+// bitmap marks consecutive numbers, with one bit for each number. Numbers are often consecutive,
+// since files of one folder are similar: the bitmap makes the lists of the Linux tree 7 % shorter.
 //
-// A gap is a number minus its smallest possible value, which is 0, or the previous number
-// plus one. Without the bitmap the code has the low k bits of all gaps, from the low end of
-// each byte and padded to a byte; then the upper part q of each gap, as q zeros and a one.
-// With it, the bitmap comes first, and only the nonzero gaps follow, each minus one.
+// A gap is a number minus its smallest possible value: the previous number plus one, or next for
+// the first number. Without the bitmap, the block has the low k bits of all gaps, filled from the
+// low end of each byte and padded to a byte, then the upper part q of each gap, as q zeros and a
+// one. With the bitmap, the bitmap comes first, and only the nonzero gaps follow, each minus one.
 type code uint8
 
 const (
@@ -26,8 +26,7 @@ const (
 	paramMask = maxParam
 )
 
-// appendBlock encodes a block with the shortest code. next is the smallest possible first
-// number.
+// appendBlock encodes ids with the shortest code. next is the smallest possible first number.
 func appendBlock(dst []byte, ids []uint32, next uint32) ([]byte, code) {
 	var buf, rest [blockLen]uint32
 	gaps := buf[:len(ids)]
@@ -58,9 +57,9 @@ func appendBlock(dst []byte, ids []uint32, next uint32) ([]byte, code) {
 	return appendRice(dst, gaps, k, length), code(k)
 }
 
-// param chooses the parameter with the shortest code, near the logarithm of the mean gap, and
-// returns its length in bits. That is at most 128 times 37, so the bytes of a block fit into
-// the length of a skip.
+// param chooses the Rice parameter with the shortest result, near the logarithm of the mean
+// gap, and returns the result's length in bits. That is at most 128 times 37, so a block's
+// length in bytes fits into a skip entry.
 func param(gaps []uint32) (k, length int) {
 	if len(gaps) == 0 {
 		return 0, 0
@@ -70,7 +69,7 @@ func param(gaps []uint32) (k, length int) {
 		sum += uint64(gap)
 	}
 	k = max(0, bits.Len64((sum+n)/n)-2)
-	var a, b, c uint64 // above k, k+1 and k+2 bits
+	var a, b, c uint64 // sums of the parts above k, k+1 and k+2 bits
 	for _, gap := range gaps {
 		q := uint64(gap) >> k
 		a, b, c = a+q, b+q>>1, c+q>>2
@@ -85,8 +84,8 @@ func param(gaps []uint32) (k, length int) {
 	return k + 2, int(c)
 }
 
-// decode appends n numbers, at most a block, to dst. src may be longer than the code. Without
-// an error the result is increasing, whatever the bytes.
+// decode appends n numbers, at most a block, to dst. src may continue after the block. If
+// there is no error, the result is increasing, even for corrupt bytes.
 func (c code) decode(dst []uint32, src []byte, next uint32, n int) ([]uint32, error) {
 	k := int(c & paramMask)
 	if c&runsBit == 0 {
@@ -104,8 +103,8 @@ func (c code) decode(dst []uint32, src []byte, next uint32, n int) ([]uint32, er
 	if err != nil {
 		return dst, err
 	}
-	// Numbers are consecutive, except after a leap, which a set bit marks. For each leap
-	// rest has how many numbers were skipped up to it, minus one.
+	// Numbers are consecutive, except after a leap, which a set bit marks. rest has one number
+	// for each leap: the total skipped so far, minus one.
 	skipped, t := uint64(next), 0
 	for i := range n {
 		if lo&1 != 0 {
@@ -125,15 +124,16 @@ func (c code) decode(dst []uint32, src []byte, next uint32, n int) ([]uint32, er
 	return dst, nil
 }
 
-// appendRice writes the low k bits of every gap, then the upper part q of each as q zeros and
-// a one: length bits in all. Separated, both can be read fast: see decodeRice.
+// appendRice writes the low k bits of every gap, then the upper part q of each gap as q zeros
+// and a one: length bits in total. The two parts are separate because both can then be read
+// fast: see decodeRice.
 func appendRice(dst []byte, gaps []uint32, k, length int) []byte {
 	lowLen := (len(gaps)*k + 7) / 8
 	size := lowLen + (length-len(gaps)*k+7)/8
 	at := len(dst)
-	dst = slices.Grow(dst, size+8)[:at+size+8] // writes have eight bytes
+	dst = slices.Grow(dst, size+8)[:at+size+8] // each write takes eight bytes
 	clear(dst[at:])
-	acc, n, to := uint64(0), 0, at // unwritten bits
+	acc, n, to := uint64(0), 0, at // acc has n bits that are not written yet
 	low := uint32(1)<<k - 1
 	for _, gap := range gaps {
 		acc |= uint64(gap&low) << n
@@ -154,12 +154,12 @@ func appendRice(dst []byte, gaps []uint32, k, length int) []byte {
 	return dst[:at+size]
 }
 
-// padded is more than the longest code plus a read of eight bytes after it.
+// padded is longer than the longest code plus a read of eight bytes after it.
 const padded = 1024
 
-// decodeRice appends n numbers. The i-th one of the upper part is at position p after p-i
-// zeros, so a number is the first, plus (p-i)<<k, plus i, plus the low parts so far: no number
-// depends on the code of the previous one.
+// decodeRice appends n numbers. If the one of the i-th upper part is the p-th bit, p-i zeros
+// come before it. So the number is first, plus (p-i)<<k, plus i, plus the low parts so far,
+// and doesn't depend on decoding the previous number.
 func decodeRice(dst []uint32, src []byte, first uint32, k, n int) ([]uint32, error) {
 	lowLen := (n*k + 7) / 8
 	if lowLen > len(src) {
@@ -173,7 +173,7 @@ func decodeRice(dst []uint32, src []byte, first uint32, k, n int) ([]uint32, err
 	mask := uint64(1)<<k - 1
 	sum := uint64(first)
 	value := sum
-	at, i := 0, 0 // bits read of the lower part, numbers read
+	at, i := 0, 0 // at bits of the lower part and i numbers have been read
 	for base := 0; i < n; base += 64 {
 		from := lowLen + base/8
 		if from+8 > len(src) {

@@ -8,16 +8,16 @@ import (
 	"quarry/internal/textfile"
 )
 
-// Extractor collects the grams of texts, one after the other. It belongs to one goroutine.
+// Extractor collects the grams of texts, one after the other. It must be used by one goroutine only.
 type Extractor struct {
 	seen  [Grams / 64]uint64 // 512 KiB: fits a second-level cache
-	grams []Gram             // the set bits of seen, including broken grams
+	grams []Gram             // the grams set in seen, including broken ones
 	lossy []byte             // a decoded line
 }
 
-// Add adds a piece of a text that consists of whole lines; the last one may lack its end. The
-// text is UTF-8 as for a scan: decoded, without a byte order mark. An invalid line counts
-// twice, as a scan searches it twice: with its valid parts, and decoded from Windows-1252.
+// Add adds a part of a text that consists of whole lines; the last line may lack its end. The
+// text is UTF-8 as in a scan: decoded, without a byte order mark. An invalid line is added
+// twice, because a scan searches it twice: as it is, and decoded from Windows-1252.
 func (x *Extractor) Add(text []byte) {
 	if x.addAll(text) {
 		return
@@ -36,11 +36,11 @@ func (x *Extractor) Add(text []byte) {
 	}
 }
 
-// step is how much text is processed at once, so that the list of grams has room for the
-// maximum it may add: a quarter of a megabyte.
+// step is the number of bytes processed at once. It bounds the room to reserve in the list of
+// grams, to a quarter of a megabyte.
 const step = 64 << 10
 
-// addAll reports whether all of text is valid.
+// addAll adds text, and reports whether all of it is valid UTF-8.
 func (x *Extractor) addAll(text []byte) bool {
 	last, valid := window(0), true
 	for len(text) > 0 {
@@ -56,7 +56,7 @@ func (x *Extractor) addAll(text []byte) bool {
 	return valid
 }
 
-// partialRune returns how many bytes at the end may be the start of a character.
+// partialRune returns the number of bytes at the end of b that may be the start of a character.
 func partialRune(b []byte) int {
 	for n := 1; n < utf8.UTFMax && n <= len(b); n++ {
 		if tail := b[len(b)-n:]; utf8.RuneStart(tail[0]) {
@@ -69,8 +69,8 @@ func partialRune(b []byte) int {
 	return 0
 }
 
-// add is the critical loop of building an index. Grams with a break are recorded like others
-// and removed later: testing each byte for them would take longer.
+// add is the critical loop of building an index. It records grams with a break like others,
+// and they are removed later: testing for them at each byte would take longer.
 func (x *Extractor) add(win window, text []byte) (window, bool) {
 	const high = 0x8080808080808080
 	seen := &x.seen
@@ -114,8 +114,8 @@ func (x *Extractor) add(win window, text []byte) (window, bool) {
 	return win, valid
 }
 
-// codeAt returns the code of the first character of text and its length; a byte that isn't
-// UTF-8 is a break.
+// codeAt returns the window of the first character of text alone, and the character's length.
+// A byte that isn't UTF-8 is a break.
 func codeAt(text []byte) (c window, size int) {
 	if b := text[0]; b < utf8.RuneSelf {
 		return asciiCode[b], 1
@@ -127,8 +127,7 @@ func codeAt(text []byte) (c window, size int) {
 	return window(class(r)) << 1, size
 }
 
-// Take appends the collected grams to dst, each once and unordered, and resets the
-// Extractor.
+// Take appends the collected grams to dst, without repeats and unordered, and resets the Extractor.
 func (x *Extractor) Take(dst []Gram) []Gram {
 	for _, g := range x.grams {
 		x.seen[g>>6] = 0

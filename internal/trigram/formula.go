@@ -51,17 +51,17 @@ func translate(needs []match.Need) []Formula {
 	return subs
 }
 
-// literal requires the grams of every text that contains s. If s may occur in any case, a gram
-// with letters must occur with or without capitals.
+// literal requires the grams of s. With fold set, s may occur in any case, so a gram with
+// letters must occur with or without capitals.
 func literal(s string, fold bool) Formula {
 	var grams []Gram
 	win := window(0)
 	for b := []byte(s); len(b) > 0; {
-		// Bytes that aren't UTF-8 here may be part of a character in the text, or missing in one
-		// decoded from Windows-1252; a break requires nothing.
+		// A byte that isn't UTF-8 may be part of a character in the text, or missing in a text
+		// decoded from Windows-1252. So it becomes a break, which requires nothing.
 		c, size := codeAt(b)
 		if string(b[:size]) == "\uFFFD" {
-			// An engine that works on characters reads invalid bytes as this one.
+			// An engine that works on characters reads invalid bytes as U+FFFD.
 			c = classBreak
 		}
 		b = b[size:]
@@ -85,7 +85,7 @@ func literal(s string, fold bool) Formula {
 	return all([]Formula{out})
 }
 
-// anyCase requires a gram, given without capitals, with or without them.
+// anyCase requires g, which has no capitals, or its form with capitals.
 func anyCase(g Gram) Formula {
 	return Formula{Op: Either, Subs: []Formula{
 		{Op: All, Grams: []Gram{g}},
@@ -93,7 +93,7 @@ func anyCase(g Gram) Formula {
 	}}
 }
 
-// all joins conditions that must hold together: grams of nested ones move up.
+// all joins conditions that must hold together. Grams of nested conditions move up.
 func all(subs []Formula) Formula {
 	out := Formula{Op: All}
 	for _, s := range subs {
@@ -118,7 +118,7 @@ func all(subs []Formula) Formula {
 	return out
 }
 
-// either joins alternatives. If one of them requires nothing, neither does the result.
+// either joins alternatives. If one of them requires nothing, the result requires nothing.
 func either(subs []Formula) Formula {
 	out := Formula{Op: Either}
 	known := map[string]bool{} // alternatives that differ only in case are equal
@@ -156,8 +156,8 @@ func nameOf(grams []Gram) string {
 	return string(name)
 }
 
-// Holds reports whether a text satisfies the formula, given a function for its grams. This
-// is the formula's definition, and the reference for the planner.
+// Holds reports whether a text satisfies the formula; has reports whether the text has a gram.
+// It defines formulas, and is the reference for the planner.
 func (f Formula) Holds(has func(Gram) bool) bool {
 	switch f.Op {
 	case Never:

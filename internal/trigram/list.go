@@ -18,16 +18,16 @@ import (
 //   - formWide: the same with four bytes for the last number.
 //   - formBitmap: a bit for each document, low bits first.
 //
-// Gaps are Rice-coded, in blocks of 128 with a code each: see block.go. The lists of the
-// Linux tree take 4.7 bits per number. Packing the gaps of a block with one width took a
-// third more (one large gap widens all), one or more bytes per gap 80 % more, before runs
-// were marked. Decoding takes 4 ns per number.
+// Gaps are Rice-coded in blocks of 128, each with its own code: see block.go. The lists of the
+// Linux tree take 4.7 bits per number. Without marking consecutive numbers, packing the gaps
+// of a block with a common width took a third more (one large gap widens all), and one or more
+// bytes per gap took 80 % more. Decoding takes 4 ns per number.
 const (
-	formBlocks = 0x40 // below this: one block, and its code
+	formBlocks = 0x40 // a lower first byte is the code of a single block
 	formWide   = 0x41 // blocks whose span doesn't fit into two bytes
 	formBitmap = 0x42
 
-	narrowSkip = 4 // span of a block in two bytes, its code and length in two
+	narrowSkip = 4 // bytes per block: two for its span, two for its code and length
 	wideSkip   = 6
 	lenBits    = 10
 	maxLen     = 1<<lenBits - 1
@@ -104,11 +104,11 @@ type List struct {
 	docs int
 }
 
-// OpenList returns the list at the start of data, which may be longer, of n numbers below
-// docs. Corruption is detected on use.
+// OpenList returns the list of n numbers below docs at the start of data, which may be longer.
+// Corruption is detected on use.
 func OpenList(data []byte, n, docs int) List { return List{data, n, docs} }
 
-// Len returns how many numbers the list has.
+// Len returns the number of elements.
 func (l List) Len() int { return l.n }
 
 // Append appends the numbers in [lo, hi) to dst.
@@ -163,7 +163,7 @@ func appendBits(dst []uint32, bitmap []byte, lo, hi uint32) []uint32 {
 	return dst
 }
 
-// blocks walks over the blocks of a list.
+// blocks iterates over the blocks of a list.
 type blocks struct {
 	list   *List
 	skips  []byte
@@ -189,7 +189,7 @@ func (l *List) blocks() (blocks, error) {
 	return blocks{list: l, entry: entry, skips: rest[:count*entry], data: rest[count*entry:], i: -1}, nil
 }
 
-// advance goes to the next block; at the end it returns false.
+// advance goes to the next block, or returns false at the end.
 func (b *blocks) advance() (bool, error) {
 	if b.i >= 0 {
 		b.next = b.last + 1
@@ -214,10 +214,10 @@ func (b *blocks) advance() (bool, error) {
 	return true, nil
 }
 
-// read decodes the block.
+// read decodes the current block.
 func (b *blocks) read(dst []uint32) ([]uint32, error) {
 	n := min(blockLen, b.list.n-b.i*blockLen)
-	// After the block is the next one, so most reads can take eight bytes.
+	// b.data continues with the next block, so most reads can take eight bytes.
 	dst, err := b.code.decode(dst, b.data, b.next, n)
 	if err == nil && dst[len(dst)-1] != b.last {
 		err = ErrCorrupt
@@ -244,7 +244,8 @@ func (l List) appendBlocks(dst []uint32, lo, hi uint32) ([]uint32, error) {
 	}
 }
 
-// Filter keeps those of ids, which are increasing, that are in the list. It works in place.
+// Filter removes from ids, which are increasing, the numbers that are not in the list. It
+// works in place.
 func (l List) Filter(ids []uint32) ([]uint32, error) {
 	if l.n == 0 || len(ids) == 0 {
 		return ids[:0], nil
@@ -276,7 +277,8 @@ func (l List) filterBits(ids []uint32) []uint32 {
 	return kept
 }
 
-// filterBlocks decodes only blocks that could hold one of ids.
+// filterBlocks is Filter for lists of several blocks. It decodes only blocks that could
+// contain one of ids.
 func (l List) filterBlocks(ids []uint32) ([]uint32, error) {
 	b, err := l.blocks()
 	if err != nil {

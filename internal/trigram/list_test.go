@@ -104,8 +104,8 @@ func TestListFilterAndUnion(t *testing.T) {
 	}
 }
 
-// Lists are read from a possibly corrupt file: no panic, no number out of range, and either
-// increasing or an error.
+// Lists are read from a file that may be corrupt. Reading must not panic, and must return
+// increasing numbers in the list's range or an error.
 func FuzzList(f *testing.F) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 20 {

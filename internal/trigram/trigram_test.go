@@ -78,7 +78,7 @@ func TestClassesFollowFolding(t *testing.T) {
 	}
 }
 
-// The fast loop agrees with the definition: the classes of each line, three by three.
+// The fast loop agrees with the definition: the grams of all three adjacent characters of each line.
 func TestExtractAgreesWithDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	x := new(Extractor)
@@ -134,7 +134,7 @@ func randomText(r *rand.Rand, n int) string {
 	return b.String()
 }
 
-// randomPattern generalizes a part of the text, so that it often matches.
+// randomPattern turns a part of the text into a more general pattern, so that it often matches.
 func randomPattern(r *rand.Rand, text string) string {
 	runes := []rune(text)
 	from := r.IntN(len(runes))
@@ -174,7 +174,7 @@ func randomPattern(r *rand.Rand, text string) string {
 	return strings.ToValidUTF8(p, "")
 }
 
-// soundness checks the invariant of the package: a matching text has the grams.
+// soundness checks that a text that matches satisfies the pattern's formula.
 func soundness(t *testing.T, x *Extractor, text, expr string, opts match.Options) (matched, asked bool) {
 	t.Helper()
 	p, err := match.Compile(expr, opts)
@@ -267,7 +267,7 @@ func TestFormulasOfPatterns(t *testing.T) {
 	}
 }
 
-// BenchmarkExtract extracts the Go sources of the toolchain.
+// BenchmarkExtract extracts the grams of the Go toolchain's sources.
 func BenchmarkExtract(b *testing.B) {
 	out, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {

@@ -6,12 +6,12 @@ import (
 	"quarry/internal/splice"
 )
 
-// bracketed is a list or a map in brackets, as in JSON, TOML and YAML's flow style:
-// parts separated by commas.
+// bracketed is a list or a map in brackets, as in JSON, TOML and YAML's flow style. Its parts
+// are separated by commas.
 type bracketed struct {
 	text    []byte
 	span    splice.Span   // including the brackets
-	parts   []splice.Span // key and value
+	parts   []splice.Span // of keys with their values, or of items
 	comment comments
 	eol     string
 }
@@ -24,8 +24,8 @@ const (
 	hashes                  // # to the end of the line
 )
 
-// comment returns the length of the comment at the start of s, without its line ending;
-// 0 if there is none.
+// comment returns the length of the comment at the start of s, without its line ending, or 0
+// if there is none.
 func (c comments) comment(s []byte) int {
 	rest := func() int {
 		if n := bytes.IndexAny(s, "\r\n"); n >= 0 {
@@ -46,8 +46,8 @@ func (c comments) comment(s []byte) int {
 	return 0
 }
 
-// skip returns the offset of the first byte at or after at that is neither white space
-// nor part of a comment.
+// skip returns the offset of the first byte, at or after at, that is neither white space nor
+// part of a comment.
 func (c comments) skip(text []byte, at int) int {
 	for at < len(text) {
 		switch n := c.comment(text[at:]); {
@@ -62,8 +62,8 @@ func (c comments) skip(text []byte, at int) int {
 	return at
 }
 
-// remark returns the length of the blanks and comments at the start of s, up to the end
-// of the line at most. It returns 0 for blanks that are followed by something else.
+// remark returns the length of the blanks and comments at the start of s, at most to the end
+// of the line. If they are followed by something else, it doesn't count the last blanks.
 func (c comments) remark(s []byte) int {
 	i, kept := 0, 0
 	for i < len(s) {
@@ -82,7 +82,7 @@ func (c comments) remark(s []byte) int {
 	return i
 }
 
-// commaAfter returns the offset after the comma that follows a part; 0 without one.
+// commaAfter returns the offset after the comma that follows part i, or 0 if there is none.
 func (b *bracketed) commaAfter(i int) int {
 	if at := b.comment.skip(b.text, b.parts[i].End); at < b.span.End && b.text[at] == ',' {
 		return at + 1
@@ -93,8 +93,8 @@ func (b *bracketed) commaAfter(i int) int {
 // oneLine reports whether the value is on one line.
 func (b *bracketed) oneLine() bool { return bytes.IndexByte(b.span.In(b.text), '\n') < 0 }
 
-// add appends a part. If lined is set, the part gets its own line with this indent;
-// otherwise it goes on the line of the previous part.
+// add appends a part. If lined is set, the part gets its own line with this indent. Otherwise
+// it is added to the line of the previous part.
 func (b *bracketed) add(part, indent string, lined bool) []splice.Splice {
 	closing := b.span.End - 1
 	outer, _ := lineIndent(b.text, b.span.Start)
@@ -133,7 +133,7 @@ func (b *bracketed) add(part, indent string, lined bool) []splice.Splice {
 	return append(out, splice.Splice{Span: splice.Span{Start: at, End: at}, New: b.eol + indent + part + after})
 }
 
-// gap returns the white space between a comma and the following part.
+// gap returns the white space to write between a comma and the following part.
 func (b *bracketed) gap() string {
 	if len(b.parts) > 1 {
 		if comma := b.commaAfter(0); comma > 0 && comma == b.parts[1].Start {
@@ -143,8 +143,8 @@ func (b *bracketed) gap() string {
 	return " "
 }
 
-// remove removes a part, with its line or lines if it has them to itself. For the
-// last part, the preceding comma is removed too.
+// remove removes part i, together with its lines if these contain nothing else. For the last
+// part, it removes the preceding comma too.
 func (b *bracketed) remove(i int) []splice.Splice {
 	from, to := b.parts[i].Start, b.parts[i].End
 	comma := b.commaAfter(i)
@@ -163,14 +163,14 @@ func (b *bracketed) remove(i int) []splice.Splice {
 		if b.text[to] == '\n' {
 			to++
 		}
-	case alone: // others follow on its line
+	case alone: // other parts follow on its last line
 		to += n
 		from -= len(indent)
 		if i+1 < len(b.parts) {
 			from += len(indent)
 			to = b.blanks(to)
 		}
-	case comma > 0 && i > 0: // the blank before it goes, those after the comma stay
+	case comma > 0 && i > 0: // remove the blank before the part, and keep the ones after the comma
 		for b.text[from-1] == ' ' || b.text[from-1] == '\t' {
 			from--
 		}
@@ -196,8 +196,8 @@ func (b *bracketed) blanks(at int) int {
 	return at
 }
 
-// lineIndent returns the white space at the start of the line, and whether offset is the
-// first thing on it.
+// lineIndent returns the white space at the start of the line at offset. alone reports whether
+// only white space precedes offset on the line.
 func lineIndent(text []byte, offset int) (indent string, alone bool) {
 	start := bytes.LastIndexByte(text[:offset], '\n') + 1
 	line := text[start:offset]

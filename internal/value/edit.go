@@ -15,14 +15,14 @@ type Edit struct {
 	// Value is the new value. Missing parents are created; [+] at the end of the path
 	// appends an item.
 	Value *Node
-	// Delete removes the value with its key. Rename renames its key. Exactly one of the
-	// three must be set.
+	// Delete removes the value with its key. Rename renames the value's key. Exactly one of
+	// Value, Delete and Rename must be set.
 	Delete bool
 	Rename string
 }
 
-// Edit returns the splices that make one change, or the reason for refusing it. If the
-// value already is as wanted, there are no splices.
+// Edit returns the splices that make one change, or the error that refuses it. If the value
+// already is as wanted, there are no splices.
 func (d *Doc) Edit(e Edit) ([]splice.Splice, error) {
 	out, err := d.edit(e)
 	if r, ok := errors.AsType[*Refused](err); ok && r.Path == nil {
@@ -75,7 +75,7 @@ func (d *Doc) edit(e Edit) ([]splice.Splice, error) {
 	return out, d.verify(out, want)
 }
 
-// verify parses the result and compares it with the wanted value.
+// verify parses the text after the splices and compares it with the wanted document.
 func (d *Doc) verify(out []splice.Splice, want *Node) error {
 	text, err := splice.Apply(d.text, out)
 	if err != nil {
@@ -93,8 +93,8 @@ func (d *Doc) verify(out []splice.Splice, want *Node) error {
 	return nil
 }
 
-// shared refuses a value that is used elsewhere in the document. It checks the nodes of
-// the chain, and with inside also those within the value.
+// shared refuses a value that is used elsewhere in the document. It checks the nodes of the
+// chain and, if inside is set, those within the value.
 func (d *Doc) shared(at place, inside bool) error {
 	for _, n := range at.chain {
 		if n.used {
@@ -129,7 +129,7 @@ func usedIn(n *Node) string {
 	return ""
 }
 
-// set replaces the value at a place, or creates it below.
+// set replaces the value at a place, or creates the value that rest leads to from there.
 func (d *Doc) set(at place, rest Path, e Edit) ([]splice.Splice, *Node, error) {
 	n := at.node()
 	switch {
@@ -158,7 +158,7 @@ func (d *Doc) set(at place, rest Path, e Edit) ([]splice.Splice, *Node, error) {
 		out, err := d.f.add(at, "", v)
 		grown := &Node{Kind: List, Items: append(slices.Clone(n.Items), v), Tag: n.Tag, Anchor: n.Anchor}
 		return out, at.with(grown), err
-	case n.Kind == Null && len(at.chain) > 1: // "env:" without a value
+	case n.Kind == Null && len(at.chain) > 1: // a key without a value, such as "env:"
 		v, err := nested(e.At, rest, e.Value)
 		if err != nil {
 			return nil, nil, err
@@ -173,7 +173,7 @@ func (d *Doc) set(at place, rest Path, e Edit) ([]splice.Splice, *Node, error) {
 	return nil, nil, refuse(Shape, "%s is %s and has nothing in it", e.At[:len(e.At)-len(rest)], n.Kind)
 }
 
-// nested wraps a value in the maps and lists that lead to it.
+// nested wraps a value in the maps and lists that rest leads through.
 func nested(at, rest Path, v *Node) (*Node, error) {
 	for i := len(rest) - 1; i >= 0; i-- {
 		switch s := rest[i]; {
@@ -204,8 +204,8 @@ func (d *Doc) remove(at place) ([]splice.Splice, *Node, error) {
 	} else {
 		less.Items = slices.Delete(slices.Clone(in.Items), i, i+1)
 	}
-	// A TOML table that no heading names disappears with its last entry, and a document
-	// without content is empty.
+	// Removing the last entry also removes a TOML table that no heading names, and makes a
+	// document empty.
 	for ; len(less.Members)+len(less.Items) == 0 && len(up.chain) > 1 && less.toml != nil && !less.toml.named; up = up.up() {
 		i := up.last()
 		less = *up.in()
@@ -239,7 +239,7 @@ func (d *Doc) rename(at place, key string) ([]splice.Splice, *Node, error) {
 	return out, at.up().with(&changed), nil
 }
 
-// with returns the document with another value at the place.
+// with returns a copy of the document with v as the value at the place.
 func (p place) with(v *Node) *Node {
 	for i := len(p.chain) - 2; i >= 0; i-- {
 		in := *p.chain[i]
@@ -258,18 +258,17 @@ func (p place) with(v *Node) *Node {
 	return v
 }
 
-// Apply makes several changes to one text and returns them as splices. All paths refer
-// to the original text: deleting an item doesn't shift the others, and a renamed key
+// Apply makes several changes to one text and returns them as splices. All paths refer to the
+// original text: deleting an item doesn't change the numbers of others, and a renamed key
 // keeps its old name in later paths.
 func Apply(format Format, text []byte, edits ...Edit) ([]splice.Splice, error) {
 	return ApplyUntil(nil, format, text, edits...)
 }
 
-// maxParsed limits the bytes parsed for one list of edits: each edit parses the text
-// twice.
+// maxParsed limits the bytes parsed for one list of edits. Each edit parses the text twice.
 const maxParsed = 256 << 20
 
-// ApplyUntil is Apply that ends when stop returns true, as ParseUntil does.
+// ApplyUntil is Apply, but stops when stop returns true, as ParseUntil does.
 func ApplyUntil(stop func() bool, format Format, text []byte, edits ...Edit) ([]splice.Splice, error) {
 	if n := maxParsed / 2 / max(len(text), 1); len(edits) > max(n, 1) {
 		return nil, fault.New(fault.TooLarge, fmt.Sprintf("%d values in a file of %d KB; at most %d are changed at once", len(edits), len(text)>>10, max(n, 1)), "change them in several calls, or edit the text of the file instead")
@@ -279,7 +278,7 @@ func ApplyUntil(stop func() bool, format Format, text []byte, edits ...Edit) ([]
 		return nil, err
 	}
 	paths := make([]Path, len(edits))
-	given := map[string]bool{} // paths to which earlier edits assign a value, or one below them
+	given := map[string]bool{} // paths at or below which earlier edits assign a value
 	for i, e := range edits {
 		if paths[i], err = d.exact(e.At); err != nil {
 			return nil, &EditError{i, err}
@@ -327,7 +326,7 @@ func ApplyUntil(stop func() bool, format Format, text []byte, edits ...Edit) ([]
 	return pieces.Splices(len(text)), nil
 }
 
-// EditError says which edit of a list failed, counted from 0.
+// EditError reports which edit of a list failed, counted from 0.
 type EditError struct {
 	Index int
 	Err   error
@@ -338,7 +337,7 @@ func (e *EditError) Error() string { return e.Err.Error() }
 // Unwrap returns the error of the edit.
 func (e *EditError) Unwrap() error { return e.Err }
 
-// exact resolves a path to item numbers, as far as it exists.
+// exact replaces the steps of a path by keys and item numbers, as far as the path exists.
 func (d *Doc) exact(p Path) (Path, error) {
 	at, rest, err := d.find(p)
 	if err != nil {
@@ -355,8 +354,8 @@ func (d *Doc) exact(p Path) (Path, error) {
 	return append(out, rest...), nil
 }
 
-// shifted converts a path before an edit to the path after it; nil if the edit deleted
-// its value.
+// shifted converts a path that is valid before an edit to the path that is valid after it. It
+// returns nil if the edit deleted the value.
 func shifted(p Path, e Edit) Path {
 	n := len(e.At)
 	if !e.Delete && e.Rename == "" || len(p) < n || n == 0 || !slices.Equal(p[:n-1], e.At[:n-1]) {

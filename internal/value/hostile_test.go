@@ -8,8 +8,7 @@ import (
 	"quarry/fault"
 )
 
-// Texts designed to exhaust a parser take a fraction of a second each, and deep nesting
-// is refused.
+// Texts designed to exhaust a parser take a fraction of a second each. Deep nesting is refused.
 func TestHostile(t *testing.T) {
 	deep := func(open, close string, n int) string {
 		return strings.Repeat(open, n) + "1" + strings.Repeat(close, n)
@@ -59,8 +58,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// A list of edits that would need hours of parsing is refused, and parsing a slow text
-// ends when it is stopped.
+// A list of edits that would need hours of parsing is refused. Parsing of a slow text ends
+// when it is stopped.
 func TestStopped(t *testing.T) {
 	var b strings.Builder
 	for i := range 50_000 {

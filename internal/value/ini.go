@@ -7,9 +7,9 @@ import (
 	"quarry/internal/splice"
 )
 
-// iniText edits ini files: sections in brackets, "key = value" or "key: value", and
-// comments that begin with ; or #. All values are literal texts, including quotes,
-// because programs treat quotes and a ; within a line differently.
+// iniText edits ini files: sections in brackets, "key = value" or "key: value", and comments
+// that begin with ; or #. All values are literal texts, including quotes, because programs
+// differ on quotes and on a ; within a line.
 type iniText struct {
 	d     *Doc
 	lines []iniLine
@@ -17,10 +17,10 @@ type iniText struct {
 
 // iniLine is a heading or a pair.
 type iniLine struct {
-	splice.Span       // whole lines, including the last ending
-	section     *Node // of a heading, its own; otherwise the enclosing one
+	splice.Span       // whole lines, including the last line ending
+	section     *Node // for a heading, its own section; otherwise the enclosing one
 	member      *Member
-	sep         string // the equals sign with its blanks
+	sep         string // the equals sign or colon with the blanks around it
 	indent      string
 }
 
@@ -28,7 +28,7 @@ func (d *Doc) parseINI(start int) error {
 	f := &iniText{d: d}
 	d.f, d.Root = f, &Node{Kind: Map}
 	section := d.Root
-	var last *Member // the pair that more deeply indented lines continue
+	var last *Member // the pair that is continued by more deeply indented lines
 	deep, blank := 0, 0
 	for at, number := start, 1; at < len(d.text); number++ {
 		d.tick()
@@ -80,9 +80,9 @@ func (d *Doc) parseINI(start int) error {
 	return nil
 }
 
-// iniPair parses one line.
+// iniPair parses a line with a key, and a value unless eq is negative.
 func iniPair(raw []byte, at, indent, eq int) *Member {
-	if eq < 0 { // a key alone
+	if eq < 0 { // a key without a value
 		key := bytes.TrimSpace(raw)
 		end := at + indent + len(key)
 		return &Member{Key: string(key), Place: splice.Span{Start: at + indent, End: end}, Value: &Node{Kind: Null, Span: splice.Span{Start: end, End: end}}}
@@ -98,7 +98,7 @@ func iniPair(raw []byte, at, indent, eq int) *Member {
 	return m
 }
 
-// asTexts converts all scalars of a value to texts, as ini files have no other type.
+// asTexts converts all scalars of a value to texts, because ini files have no other type.
 func asTexts(v *Node) *Node {
 	if v.scalar() && v.Kind != Null && v.Kind != Alias {
 		return Str(v.Text)
@@ -110,7 +110,7 @@ func asTexts(v *Node) *Node {
 	return out
 }
 
-// iniValue writes a value as the text of one line.
+// iniValue returns a value as text on one line.
 func iniValue(v *Node) (string, error) {
 	switch {
 	case !v.scalar() || v.Kind == Alias:
@@ -125,7 +125,7 @@ func iniValue(v *Node) (string, error) {
 	return v.Text, nil
 }
 
-// iniMember checks a key and writes its value.
+// iniMember checks a key, and returns its value as text on one line.
 func iniMember(key string, v *Node) (string, error) {
 	if key == "" || strings.TrimSpace(key) != key || strings.ContainsAny(key, "=:\r\n") || strings.ContainsAny(key[:1], "[;#") {
 		return "", refuse(Unwritable, "%q can't be a key of an ini file", key)
@@ -133,7 +133,7 @@ func iniMember(key string, v *Node) (string, error) {
 	return iniValue(v)
 }
 
-// remark refuses a value that may be followed by a comment: programs differ on it.
+// remark refuses a value with what may be a comment in it, because programs differ on that.
 func remark(v *Node) error {
 	for _, mark := range []string{" ;", " #", "\t;", "\t#"} {
 		if strings.Contains(v.Text, mark) {
@@ -143,7 +143,7 @@ func remark(v *Node) error {
 	return nil
 }
 
-// continued refuses changes next to a line that ends with a backslash: some programs
+// continued refuses changes next to a line that ends with a backslash, because some programs
 // treat the next line as its continuation.
 func (f *iniText) continued(spans ...splice.Span) error {
 	for _, s := range spans {
@@ -199,7 +199,7 @@ func (f *iniText) add(in place, key string, v *Node) ([]splice.Splice, error) {
 	if err != nil {
 		return nil, err
 	}
-	// After the last pair of the section and in its style; otherwise after the heading.
+	// Add the pair after the last pair of the section and in its style, otherwise after the heading.
 	at, sep, indent := -1, "", ""
 	for _, l := range f.lines {
 		if l.section != n {
@@ -225,7 +225,7 @@ func (f *iniText) add(in place, key string, v *Node) ([]splice.Splice, error) {
 			return nil, err
 		}
 	}
-	if at < 0 { // at the top, before the first section
+	if at < 0 { // at the top of the file, before the first section
 		line += f.d.eol
 		if at = len(f.d.text); len(f.lines) > 0 {
 			at = f.lines[0].Start
@@ -271,7 +271,7 @@ func (f *iniText) remove(at place) ([]splice.Splice, error) {
 			continue
 		}
 		span := l.Span
-		if m.Value.Kind == Map { // to its last pair
+		if m.Value.Kind == Map { // up to the section's last pair
 			for _, next := range f.lines[i+1:] {
 				if next.section == m.Value {
 					span.End = next.End

@@ -13,7 +13,7 @@ import (
 // maxDepth limits the nesting of values, because parsers recurse.
 const maxDepth = 1000
 
-// jsonText edits JSON, with comments and trailing commas if the text has them.
+// jsonText edits JSON. It accepts comments and trailing commas.
 type jsonText struct {
 	d    *Doc
 	unit string // indentation unit
@@ -90,7 +90,7 @@ func (d *Doc) jsonNode(v *hujson.Value, off int) *Node {
 	return n
 }
 
-// FromJSON parses a value given as JSON.
+// FromJSON parses a value that is given as JSON.
 func FromJSON(text []byte) (*Node, error) {
 	d, err := Parse(JSON, text)
 	if err != nil {
@@ -106,7 +106,7 @@ func FromJSON(text []byte) (*Node, error) {
 	return d.Root, nil
 }
 
-// unplaced drops positions and styles, so that a value is written in the file's style.
+// unplaced clears positions and styles, so that the value is written in the file's style.
 func unplaced(n *Node) {
 	n.Span, n.Body, n.form = splice.Span{}, 0, block
 	for _, item := range n.Items {
@@ -118,8 +118,8 @@ func unplaced(n *Node) {
 	}
 }
 
-// tooDeep counts the brackets outside of strings and comments. Up to the first error of
-// a text it agrees with the parser.
+// tooDeep reports whether brackets, outside of strings and comments, are nested too deep. Up
+// to the first syntax error it agrees with the parser.
 func tooDeep(text []byte) bool {
 	depth := 0
 	for i := 0; i < len(text); i++ {
@@ -155,9 +155,9 @@ func quoteJSON(s string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// JSON writes the value as JSON. With an indentation unit it takes several lines, all
-// but the first beginning with indent; without one it takes one line. A value that JSON
-// can't express becomes a string.
+// JSON writes the value as JSON. With an indentation unit it takes several lines, all but the
+// first beginning with indent. Without a unit it takes one line. A value that JSON can't
+// express becomes a string.
 func (n *Node) JSON(indent, unit string) string {
 	var b strings.Builder
 	n.writeJSON(&b, indent, unit)
@@ -244,7 +244,7 @@ func (f *jsonText) render(v *Node, indent string, lined bool) string {
 
 func (f *jsonText) replace(at place, v *Node) ([]splice.Splice, error) {
 	old := at.node()
-	// A list on its own line stays on one line.
+	// A list written on one line stays on one line.
 	lined := v.Kind == Map || v.Kind == List && (old.Kind != List || len(old.Items) == 0 || bytes.IndexByte(old.In(f.d.text), '\n') >= 0)
 	return []splice.Splice{{Span: old.Span, New: f.render(v, f.indent(at.up()), lined)}}, nil
 }

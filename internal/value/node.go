@@ -30,34 +30,34 @@ func (k Kind) String() string { return kindNames[k] }
 // Node is a value and its position. A value to be written has no position.
 type Node struct {
 	Kind    Kind
-	Text    string    // of a scalar: a text is unquoted, all else is as written
+	Text    string    // a text without its quotes; other scalars as written
 	Items   []*Node   // of a List
 	Members []*Member // of a Map, in source order
-	// Span covers the value, with the anchor and the tag of YAML. It is empty for an
-	// implied value, as after "key:".
+	// Span covers the value, with the anchor and the tag of YAML. It is empty for an implied
+	// value, such as the one of "key:".
 	splice.Span
-	// Body is where the value itself begins, after an anchor and a tag.
+	// Body is the offset of the value without its anchor and tag.
 	Body int
 
 	Tag, Anchor string
-	// Plain says to write a Text without quotes, as headers do with dates.
+	// Plain requires that a Text is written without quotes, like dates in headers.
 	Plain bool
-	// Flow says to write a new YAML map or list in brackets.
+	// Flow requires that a new YAML map or list is written in brackets.
 	Flow   bool
 	form   form
 	used   bool   // some alias refers to this anchor
-	dashes []int  // positions of the dashes of a YAML block list
-	toml   *table // of a TOML Map or List made by headings or dotted keys
+	dashes []int  // offsets of the dashes of a YAML block list
+	toml   *table // set for a TOML Map or List made by headings or dotted keys
 }
 
-// form is the notation of a value.
+// form is the way in which a value is written.
 type form uint8
 
 const (
-	block   form = iota // on lines of its own
+	block   form = iota // without brackets, on separate lines
 	flow                // in brackets
 	pair                // a map without brackets in a flow list: [a: 1]
-	plain               // scalars
+	plain               // a scalar without quotes
 	single              // 'x'
 	double              // "x"
 	literal             // a block scalar
@@ -67,9 +67,9 @@ const (
 type Member struct {
 	Key   string
 	Place splice.Span   // of the key
-	also  []splice.Span // further places of the key in TOML headings
-	colon int           // offset after the colon or the equals sign; 0 without one
-	odd   bool          // the key isn't a plain scalar on one line
+	also  []splice.Span // further occurrences of the key in TOML headings
+	colon int           // offset after the colon or the equals sign; 0 if there is none
+	odd   bool          // the key is not a plain scalar on one line
 	Value *Node
 }
 
@@ -84,8 +84,8 @@ func MapOf(key string, v *Node) *Node {
 	return &Node{Kind: Map, Members: []*Member{{Key: key, Value: v}}}
 }
 
-// Get returns the value of a key, nil if there is none. If the key occurs twice, the
-// last one wins.
+// Get returns the value of a key, or nil if there is none. If the key occurs several times, it
+// returns the last value.
 func (n *Node) Get(key string) *Node {
 	var out *Node
 	if n != nil {
@@ -101,7 +101,8 @@ func (n *Node) Get(key string) *Node {
 // InBrackets reports whether a map or a list is written in brackets.
 func (n *Node) InBrackets() bool { return n.form == flow }
 
-// Quote returns the quote character of a text: ' or ", | for a block of lines, 0 if unquoted.
+// Quote returns the quote character of a text: ' or ", or | for a block of lines, or 0 if it
+// has no quotes.
 func (n *Node) Quote() byte {
 	switch n.form {
 	case single:
@@ -116,8 +117,8 @@ func (n *Node) Quote() byte {
 
 func (n *Node) scalar() bool { return n.Kind != List && n.Kind != Map }
 
-// same compares the meaning of two values. Unless ordered, the order of members is
-// ignored.
+// same reports whether two values have the same meaning. The order of members matters only if
+// ordered is set.
 func same(a, b *Node, ordered bool) bool {
 	if a.Kind != b.Kind || a.Text != b.Text || a.Tag != b.Tag || a.Anchor != b.Anchor || len(a.Items) != len(b.Items) || len(a.Members) != len(b.Members) {
 		return false
@@ -139,7 +140,7 @@ func same(a, b *Node, ordered bool) bool {
 	return true
 }
 
-// Go converts the value as encoding/json would decode it into any with UseNumber.
+// Go converts the value to the type that encoding/json, with UseNumber, would decode it to.
 // Duplicate members are an error.
 func (n *Node) Go() (any, error) {
 	switch n.Kind {
@@ -178,7 +179,7 @@ func (n *Node) Go() (any, error) {
 	return n.Text, nil
 }
 
-// goNumber converts a number of any format to an int, a float, or else its text.
+// goNumber converts a number of any format to an int, or else a float, or else its text.
 func goNumber(s string) any {
 	clean := strings.ReplaceAll(s, "_", "")
 	if i, err := strconv.ParseInt(clean, 0, 64); err == nil && (len(clean) < 2 || clean[0] != '0' || clean[1] > '9') {
@@ -193,8 +194,8 @@ func goNumber(s string) any {
 	return s
 }
 
-// leadsTo describes a value for finding a key: the keys of a map, or the length of a
-// list.
+// leadsTo describes a value for users who look for a key: it lists the keys of a map, or gives
+// the length of a list.
 func (n *Node) leadsTo() string {
 	switch n.Kind {
 	case Map:

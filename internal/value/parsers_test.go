@@ -14,8 +14,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// parsers are programs that read a list of YAML documents and print a list with the
-// value of each: {"a": [kind, text]}.
+// parsers are programs that read a list of YAML documents, and print a list with the key and
+// value of each, as {"a": [kind, text]}.
 var parsers = []struct{ name, program, script string }{
 	{"PyYAML (YAML 1.1)", "python3", `
 import sys, json, yaml
@@ -38,11 +38,11 @@ const read = t => { try { return Object.entries(lib.` + function + `(t)).map(([k
 let s = ''; process.stdin.on('data', d => s += d).on('end', () => console.log(JSON.stringify(JSON.parse(s).map(read))));`
 }
 
-// scalarPieces are combined to texts that some reader may take for another type.
+// scalarPieces are combined to texts that some parser may take for another type.
 var scalarPieces = []string{"0", "1", "7", "8", "12", "59", "60", "1999", "_", ",", ".", ":", "-", "+", "e", "E", "x", "o", "b", "f", "T", "t", "Z", " ", "\t", "~", "=", "<<", "yes", "No", "on", "OFF", "y", "N", "null", "True", "inf", "NaN", ".inf", "01", "02", "#", "'", `"`, "\\", "!", "&", "*", "?", "|", ">", "%", "@", "`", "{", "}", "[", "]", "\n", "é", "\u0085", "\u2028", "\ufeff", "\x00", "\x7f", "😀", "a"}
 
-// Texts written as values, items and keys are read back as the same texts by readers of
-// YAML 1.1 and 1.2, and numbers as the same numbers.
+// Parsers of YAML 1.1 and 1.2 read written texts as the same texts, whether they are values,
+// items or keys, and numbers as the same numbers.
 func TestScalarsByParsers(t *testing.T) {
 	run := stress.Start(t, "scalars read by other parsers", 20_000, 200_000)
 	type written struct {
@@ -80,7 +80,8 @@ func TestScalarsByParsers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// js-yaml 3 and PyYAML read 1.2 with a warning; another test covers the directive.
+		// js-yaml 3 and PyYAML warn about version 1.2, so drop the directive, which another
+		// test covers.
 		docs, want, seeds = append(docs, strings.TrimPrefix(string(after), "%YAML 1.2\n---\n")), append(want, w), append(seeds, int(seed))
 	}
 	in, err := json.Marshal(docs)

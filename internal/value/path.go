@@ -7,26 +7,26 @@ import (
 	"strings"
 )
 
-// Path leads from the root of a document to a value.
+// Path is the list of steps from the root of a document to a value.
 type Path []Step
 
 // Step goes from a map to the value of a key, or from a list to an item.
 type Step struct {
 	Key    string // of a map, if Kind is ByKey
-	Index  int    // ByIndex: from 0; negative counts from the end
+	Index  int    // ByIndex: counted from 0; a negative index counts from the end
 	Field  string // ByField: selects the item where Field equals Equals
 	Equals string
 	Kind   StepKind
 }
 
-// StepKind is how a step selects.
+// StepKind is the way in which a step selects a value.
 type StepKind uint8
 
 const (
-	ByKey   StepKind = iota // name, or "name" with dots
+	ByKey   StepKind = iota // name, or "a.name" in quotes if it has dots
 	ByIndex                 // [2], [-1]
 	ByField                 // [name=quarry]
-	Next                    // [+], the place after the last item
+	Next                    // [+], the position after the last item
 )
 
 // Keys returns a path of keys.

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A text that YAML 1.1 or 1.2 reads as another type is quoted wherever it is written:
-// as a value, an item or a key, in a block or in brackets.
+// A text that YAML 1.1 or 1.2 would read as another type is quoted everywhere: as a value, an
+// item or a key, in a block or in brackets.
 func TestAmbiguousTexts(t *testing.T) {
 	for _, s := range []string{
 		"22:22", "1:30:00", "8080:80", "190:20:30.15", "yes", "No", "on", "OFF", "y", "N", "true", "~", "null", "", "=", "<<",
@@ -38,7 +38,7 @@ func TestAmbiguousTexts(t *testing.T) {
 	})
 }
 
-// A file may declare its YAML version; 1.2 is parsed like 1.1.
+// A file may declare its YAML version. Version 1.2 is parsed like 1.1.
 func TestVersionDirective(t *testing.T) {
 	const doc = "# SPDX\n%YAML 1.2\n---\na: 1 # c\nb:\n  - x\n"
 	checkChanges(t, YAML, []changeCase{
@@ -54,7 +54,7 @@ func TestVersionDirective(t *testing.T) {
 	}
 }
 
-// A document keeps its type when its last entry is removed. Front matter may become empty.
+// A document keeps its type when its last entry is removed. A header may become empty.
 func TestLastEntry(t *testing.T) {
 	checkChanges(t, YAML, []changeCase{
 		{"key", "# top\na: 1 # c\n# end\n", "- a", "# top\n{}\n# end\n"},
@@ -70,7 +70,7 @@ func TestLastEntry(t *testing.T) {
 	})
 }
 
-// One list of edits can't assign two values to one path.
+// A list of edits can't assign two values to the same path.
 func TestTwoValues(t *testing.T) {
 	for _, c := range [][]string{
 		{"a = 1", "a = 2"},

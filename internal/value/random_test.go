@@ -15,7 +15,7 @@ import (
 	"quarry/internal/stress"
 )
 
-// somePath returns a random path to a value of a document.
+// somePath returns the path to a random value of a document.
 func somePath(rng *rand.Rand, d *Doc) Path {
 	var p Path
 	n := d.Root
@@ -63,8 +63,8 @@ func someEdit(rng *rand.Rand, d *Doc) Edit {
 	return e
 }
 
-// holds checks an accepted change: the bytes outside of it and the other values are
-// unchanged. A refused change must have a reason.
+// holds checks that an accepted change leaves the bytes outside of it and the other values
+// unchanged, and that a refused change has a reason.
 func holds(t testing.TB, format Format, text []byte, e Edit) (made bool) {
 	t.Helper()
 	d, err := Parse(format, text)
@@ -88,7 +88,7 @@ func holds(t testing.TB, format Format, text []byte, e Edit) (made bool) {
 	if err != nil {
 		t.Fatalf("%s of %q gives %q: %v", e.At, text, after, err)
 	}
-	// Independent parsers read the result as they read the original text.
+	// Independent parsers must read the result, if they can read the original text.
 	switch format {
 	case JSON:
 		if json.Valid(text) && !json.Valid(after) {
@@ -112,14 +112,15 @@ func holds(t testing.TB, format Format, text []byte, e Edit) (made bool) {
 	case n.JSON("", "") != e.Value.JSON("", "") && n.JSON("", "") != yamlNumbers(e.Value).JSON("", "") && format != INI:
 		t.Fatalf("%s of %q gives %q: it is %s, not %s", e.At, text, after, n.JSON("", ""), e.Value.JSON("", ""))
 	}
-	// Every other value with its own bytes keeps the same bytes.
+	// Every other value that has bytes of its own keeps them.
 	if lost := kept(d.Root, now.Root, text, after, e.At); lost != "" {
 		t.Fatalf("%s of %q gives %q: %s changed", e.At, text, after, lost)
 	}
 	return len(out) > 0
 }
 
-// kept compares the bytes of the scalars that are not on the path of a change.
+// kept compares the bytes of all scalars that are not on the path of a change. It returns the
+// first that differs.
 func kept(a, b *Node, text, after []byte, at Path) string {
 	if len(at) == 0 {
 		return ""
@@ -150,7 +151,7 @@ func kept(a, b *Node, text, after []byte, at Path) string {
 	return ""
 }
 
-// writer generates documents of one format with comments, odd spacing and all notations.
+// writer generates documents of one format, with comments, odd spacing and all ways of writing values.
 type writer struct {
 	rng *rand.Rand
 	b   bytes.Buffer
@@ -276,7 +277,7 @@ func (w *writer) ini() {
 	}
 }
 
-// TestRandom makes random changes of random documents of every format.
+// TestRandom makes random changes to random documents of every format.
 func TestRandom(t *testing.T) {
 	run := stress.Start(t, "values by path", 60_000, 10_000_000)
 	made, tried := map[Format]int{}, map[Format]int{}

@@ -11,8 +11,8 @@ import (
 	"quarry/internal/splice"
 )
 
-// tomlText edits TOML. A table may be written in several places, so the text is a
-// list of headings and pairs.
+// tomlText edits TOML. A table may be written in several parts, so the text is represented as
+// a list of headings and pairs.
 type tomlText struct {
 	d     *Doc
 	lines []tomlLine
@@ -20,20 +20,20 @@ type tomlText struct {
 
 // tomlLine is a heading or a pair. It may span several lines of the text.
 type tomlLine struct {
-	splice.Span         // whole lines, including the last ending
+	splice.Span         // whole lines, including the last line ending
 	heading     bool    // [a.b] or [[a.b]]
 	items       bool    // [[a.b]]
 	chain       []*Node // from the root to the table, or to the value of a pair
-	table       int     // how many of the chain belong to the heading above a pair
+	table       int     // number of nodes in chain that belong to the heading above a pair
 }
 
-// table describes a map or a list that isn't written as a TOML value.
+// table describes a map or a list that is made by headings or keys, and not written as a value.
 type table struct {
 	by    maker
-	named bool // a heading or a pair names it, so it exists even when empty
+	named bool // a heading or a pair names the table, so it exists even when empty
 }
 
-// maker is the construct that defined a table or a list. It decides what may be added.
+// maker is the construct that made a table or a list. It determines what may be added.
 type maker uint8
 
 const (
@@ -45,8 +45,8 @@ const (
 
 var errSet = errors.New("it is set already")
 
-// parseTOML parses a text with go-toml's parser, which yields expressions. Their valid
-// order is checked here.
+// parseTOML parses a text with go-toml's parser, which yields expressions. It checks here
+// whether their order is valid.
 func (d *Doc) parseTOML(start int) error {
 	f := &tomlText{d: d}
 	d.f = f
@@ -84,7 +84,7 @@ func (d *Doc) parseTOML(start int) error {
 	return nil
 }
 
-// tomlReader makes nodes of expressions.
+// tomlReader makes nodes of the parser's expressions.
 type tomlReader struct {
 	f       *tomlText
 	off     int
@@ -134,7 +134,7 @@ func (r *tomlReader) expression(n *unstable.Node) error {
 	return nil
 }
 
-// lineEnd returns the offset after the next line feed, or the end of the text.
+// lineEnd returns the offset after the first line feed at or after at, or the end of the text.
 func lineEnd(text []byte, at int) int {
 	if i := bytes.IndexByte(text[at:], '\n'); i >= 0 {
 		return at + i + 1
@@ -142,7 +142,7 @@ func lineEnd(text []byte, at int) int {
 	return len(text)
 }
 
-// enter returns the member of a key in a table and records its place.
+// enter returns the member with a key of the table in, and records this occurrence of the key.
 func (r *tomlReader) enter(in *Node, key *Member) *Member {
 	m := r.members[in][key.Key]
 	if m != nil {
@@ -208,8 +208,8 @@ func (r *tomlReader) header(keys []*Member, item bool) ([]*Node, error) {
 	return nil, errSet
 }
 
-// pair sets a key, which may be dotted, in a table. It returns the nodes down to the
-// value and where the value ends.
+// pair sets a key, which may be dotted, in a table. It returns the nodes down to the value,
+// and the offset after the value.
 func (r *tomlReader) pair(at []*Node, keys []*Member, n *unstable.Node) ([]*Node, int, error) {
 	chain := slices.Clone(at)
 	for _, key := range keys[:len(keys)-1] {
@@ -242,7 +242,7 @@ func (r *tomlReader) pair(at []*Node, keys []*Member, n *unstable.Node) ([]*Node
 	return append(chain, v), v.End, nil
 }
 
-// value parses the value at an offset.
+// value parses the value at offset start.
 func (r *tomlReader) value(n *unstable.Node, start int) (*Node, error) {
 	text := r.f.d.text
 	v := &Node{Span: splice.Span{Start: start}, Body: start, form: plain, Text: string(n.Data)}

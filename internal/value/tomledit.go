@@ -13,7 +13,7 @@ import (
 	"quarry/internal/splice"
 )
 
-// BareKey reports whether a TOML key needs no quotes.
+// BareKey reports whether a TOML key can be written without quotes.
 func BareKey(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(c rune) bool {
 		return c != '-' && c != '_' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z')
@@ -27,15 +27,15 @@ func bareOrQuoted(s string) string {
 	return quoteTOML(s)
 }
 
-// quoteTOML writes a basic string. Its escapes are JSON's.
+// quoteTOML writes a basic string. Its escapes are the same as in JSON.
 func quoteTOML(s string) string { return strings.ReplaceAll(quoteJSON(s), "\x7f", `\u007f`) }
 
 var dateShape = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(\d{4}-\d\d-\d\d)?([T ]?)(\d\d:\d\d:\d\d)?(\.\d{1,9})?(Z|[+-]\d\d:\d\d)?$`)
 })
 
-// isDate reports whether a text is a TOML date, time or both. Such a text replaces a
-// date without quotes; other texts stay texts.
+// isDate reports whether a text is a TOML date, time or both. If such a text replaces a date,
+// it is written as a date, without quotes.
 func isDate(s string) bool {
 	if !dateShape().MatchString(s) {
 		return false
@@ -48,7 +48,7 @@ func isDate(s string) bool {
 	return false
 }
 
-// writeTOML writes a value on one line.
+// writeTOML returns a value on one line.
 func writeTOML(v *Node) (string, error) {
 	switch v.Kind {
 	case Null:
@@ -93,7 +93,7 @@ func writeTOML(v *Node) (string, error) {
 	return v.Text, nil
 }
 
-// pairs writes the members of a map as lines.
+// pairs returns the members of a map as lines.
 func (f *tomlText) pairs(v *Node) (string, error) {
 	var b strings.Builder
 	for _, m := range v.Members {
@@ -115,7 +115,7 @@ func (f *tomlText) replace(at place, v *Node) ([]splice.Splice, error) {
 		s, err := writeTOML(v)
 		return []splice.Splice{{Span: old.Span, New: s}}, err
 	}
-	// A table with a heading keeps it; its pairs and the tables below it change.
+	// A table with a heading keeps the heading; only its pairs and the tables below it change.
 	if old.Kind != Map || v.Kind != Map || !old.toml.named {
 		return nil, refuse(Cramped, "it is a table of its own; set its keys one by one, or delete it first")
 	}
@@ -144,7 +144,7 @@ func (f *tomlText) replace(at place, v *Node) ([]splice.Splice, error) {
 	return out, nil
 }
 
-// bodyEnd returns where the last pair below a heading ends.
+// bodyEnd returns the end of the last pair below heading i.
 func (f *tomlText) bodyEnd(i int) int {
 	for i+1 < len(f.lines) && !f.lines[i+1].heading {
 		i++
@@ -152,7 +152,7 @@ func (f *tomlText) bodyEnd(i int) int {
 	return f.lines[i].End
 }
 
-// extent spans a table from its first to its last line.
+// extent returns the span of a table from its first to its last line.
 func (f *tomlText) extent(n *Node, span splice.Span) splice.Span {
 	first := true
 	for _, l := range f.lines {
@@ -172,7 +172,7 @@ func (f *tomlText) extent(n *Node, span splice.Span) splice.Span {
 func (f *tomlText) bracketed(n *Node) *bracketed {
 	b := &bracketed{text: f.d.text, span: n.Span, comment: hashes, eol: f.d.eol}
 	for _, m := range n.Members {
-		if m.Value.toml != nil { // written as a = { b = 1 }
+		if m.Value.toml != nil { // the table is written as a = { b = 1 }
 			for _, inner := range m.Value.Members {
 				b.parts = append(b.parts, splice.Span{Start: m.Place.Start, End: inner.Value.End})
 			}
@@ -187,7 +187,7 @@ func (f *tomlText) bracketed(n *Node) *bracketed {
 	return b
 }
 
-// inValue returns the TOML value that contains a place, nil if it is in tables.
+// inValue returns the TOML value that contains a place, or nil if the place is directly in tables.
 func inValue(p place) *Node {
 	for _, n := range p.chain {
 		if n.toml == nil {
@@ -222,7 +222,7 @@ func (f *tomlText) add(in place, key string, v *Node) ([]splice.Splice, error) {
 		for i, l := range f.lines {
 			if l.heading && l.chain[len(l.chain)-1] == n {
 				at := f.bodyEnd(i)
-				if at > l.End { // indented like the preceding pair
+				if at > l.End { // indent the line like the preceding pair
 					last := f.lines[i+1]
 					indent, _ := lineIndent(f.d.text, last.Start+len(f.d.text[last.Start:last.End])-len(bytes.TrimLeft(f.d.text[last.Start:last.End], " \t")))
 					line = indent + line
@@ -242,8 +242,8 @@ func (f *tomlText) add(in place, key string, v *Node) ([]splice.Splice, error) {
 	return f.addTable(in.up(), in.member().Key, MapOf(key, v))
 }
 
-// keyBelow returns the part of a dotted key from the heading's table down to a node, with
-// the following dot.
+// keyBelow returns the part of a dotted key that leads from the heading's table down to a
+// node, with the following dot.
 func (f *tomlText) keyBelow(in place, from, to int) string {
 	var b strings.Builder
 	for i := from; i <= to; i++ {
@@ -254,8 +254,8 @@ func (f *tomlText) keyBelow(in place, from, to int) string {
 	return b.String()
 }
 
-// inline reports whether a map is written in a table as { a = 1 }: if its maps are, or
-// if it has only pairs.
+// inline reports whether a new map in table n is written as { a = 1 }. It is if the table's
+// other maps are, or if the table has only pairs.
 func (f *tomlText) inline(n *Node) bool {
 	for _, m := range n.Members {
 		if m.Value.Kind == Map {
@@ -268,7 +268,7 @@ func (f *tomlText) inline(n *Node) bool {
 	return n.toml.named && len(n.Members) > 0 && n != f.d.Root
 }
 
-// insert inserts lines at the end of a line.
+// insert inserts lines at offset at, which is the end of a line.
 func (f *tomlText) insert(at int, lines string) []splice.Splice {
 	if at > 0 && f.d.text[at-1] != '\n' {
 		lines = f.d.eol + lines
@@ -276,8 +276,8 @@ func (f *tomlText) insert(at int, lines string) []splice.Splice {
 	return []splice.Splice{{Span: splice.Span{Start: at, End: at}, New: lines}}
 }
 
-// addAtTop inserts a pair after the top-level ones, or else before the first heading and
-// its comment.
+// addAtTop inserts a pair after the other top-level pairs, or else before the first heading
+// and the comment above it.
 func (f *tomlText) addAtTop(line string) []splice.Splice {
 	at := -1
 	for _, l := range f.lines {
@@ -306,7 +306,7 @@ func (f *tomlText) addAtTop(line string) []splice.Splice {
 	return []splice.Splice{{Span: splice.Span{Start: at, End: at}, New: line + f.d.eol}}
 }
 
-// addTable appends a table with a heading.
+// addTable appends a table with its own heading.
 func (f *tomlText) addTable(in place, key string, v *Node) ([]splice.Splice, error) {
 	name, ok := f.heading(in, key)
 	if !ok {
@@ -323,7 +323,7 @@ func (f *tomlText) addTable(in place, key string, v *Node) ([]splice.Splice, err
 	return f.insert(len(text), body), nil
 }
 
-// sections writes a map as a table, with tables below it for its maps.
+// sections returns a map as a table with a heading, followed by tables for the maps in it.
 func (f *tomlText) sections(name string, v *Node) (string, error) {
 	var own, below []*Member
 	for _, m := range v.Members {
@@ -354,8 +354,8 @@ func (f *tomlText) sections(name string, v *Node) (string, error) {
 	return b.String(), nil
 }
 
-// heading returns the name of a new table below a place. It can be written at the end
-// only if for every list on the path it refers to the last item.
+// heading returns the name for the heading of a new table. A heading at the end of the file
+// can name it only if, for every list on the path, it refers to the last item.
 func (f *tomlText) heading(in place, key string) (string, bool) {
 	var b strings.Builder
 	for i := 1; i < len(in.chain); i++ {
@@ -369,7 +369,7 @@ func (f *tomlText) heading(in place, key string) (string, bool) {
 	return b.String() + bareOrQuoted(key), true
 }
 
-// addItem adds a table [[name]] after the last one of its list.
+// addItem adds a table [[name]] after the last table of its list.
 func (f *tomlText) addItem(in place, v *Node) ([]splice.Splice, error) {
 	if v.Kind != Map {
 		return nil, refuse(Unwritable, "the items of this list are tables, so a new one has to be a map")
@@ -441,7 +441,7 @@ func (f *tomlText) remove(at place) ([]splice.Splice, error) {
 			span.End, headed = f.bodyEnd(i), headed || out == nil
 		}
 		switch last := len(out) - 1; {
-		case last >= 0 && span.Start <= out[last].End: // a pair below a heading, or the next table
+		case last >= 0 && span.Start <= out[last].End: // a pair below the heading, or the directly following table
 			out[last].End = max(out[last].End, span.End)
 		default:
 			out = append(out, splice.Splice{Span: span})
@@ -456,8 +456,8 @@ func (f *tomlText) remove(at place) ([]splice.Splice, error) {
 	return out, nil
 }
 
-// blankBefore returns where a table begins, including the blank line that separates it.
-// That line is removed too if another blank line or nothing follows.
+// blankBefore returns where to begin removing a table: before the blank line that separates
+// it, if another blank line or nothing follows the table.
 func (f *tomlText) blankBefore(start, end int) int {
 	text := f.d.text
 	if end == len(text) || bytes.HasPrefix(bytes.TrimLeft(text[end:], "\r"), []byte("\n")) {

@@ -39,8 +39,8 @@ var treeTexts = []string{
 	"a = \n", "[a\n", "a = [1\n", "a = 'x\n", "= 1\n", "a\n", "a = \"\\q\"\n",
 }
 
-// leaves makes the trees of both parsers comparable: texts, lists and tables by value,
-// everything else by its kind.
+// leaves reduces the trees of both parsers to a form that can be compared: texts, lists and
+// tables by value, everything else by kind.
 func leaves(v any) any {
 	switch v := v.(type) {
 	case *Node:
@@ -81,7 +81,7 @@ func leaves(v any) any {
 	return fmt.Sprintf("%T", v)
 }
 
-// Texts are parsed as go-toml's decoder does, and refused if it refuses them.
+// Texts are parsed like go-toml's decoder does, or refused if the decoder refuses them.
 func TestTree(t *testing.T) {
 	for _, text := range treeTexts {
 		want := map[string]any{}
@@ -115,7 +115,7 @@ func TestTreeNamesTheLine(t *testing.T) {
 	}
 }
 
-// Every text that go-toml's decoder accepts is parsed equally; nothing panics.
+// Every text that go-toml's decoder accepts gives the same tree. Other texts don't cause a panic.
 func FuzzTree(f *testing.F) {
 	for _, s := range treeTexts {
 		f.Add([]byte(s))

@@ -1,10 +1,10 @@
 // Package value reads and changes values in configuration files by path: JSON with or
 // without comments, YAML, TOML, ini, and the YAML header of markdown.
 //
-// A change is a list of splices, so the bytes outside them stay: comments, order,
-// quotes, indentation and line endings. Every result is parsed again and must be
-// the old document with exactly the wanted change; any other change is refused with a
-// [Refused], never approximated. The package opens no files.
+// A change is a list of splices, so all bytes outside of them remain: comments, order, quotes,
+// indentation and line endings. Every result is parsed again, and must equal the old document
+// except for the wanted change. Otherwise the change is refused with a [Refused], never
+// approximated. The package opens no files.
 package value
 
 import (
@@ -49,7 +49,7 @@ var byName = map[string]Format{
 	".editorconfig": INI, ".gitconfig": INI, ".gitmodules": INI, ".npmrc": INI, ".pylintrc": INI, ".flake8": INI, ".coveragerc": INI,
 }
 
-// FormatOf returns the format of a file by its name; None if unknown.
+// FormatOf returns the format of a file by its name, or None if it is unknown.
 func FormatOf(name string) Format {
 	base := strings.ToLower(path.Base(strings.ReplaceAll(name, `\`, "/")))
 	if f := byName[base]; f != None {
@@ -58,8 +58,8 @@ func FormatOf(name string) Format {
 	return byExtension[path.Ext(base)]
 }
 
-// MaxSize is the largest text that is parsed. YAML's limit is lower, because it takes
-// half a second per megabyte.
+// MaxSize is the size of the largest text that is parsed. For YAML it is maxYAML, because
+// parsing takes half a second per megabyte.
 const (
 	MaxSize = 16 << 20
 	maxYAML = 4 << 20
@@ -71,8 +71,8 @@ type Doc struct {
 	format  Format
 	text    []byte
 	eol     string
-	several bool   // several YAML documents: Root is a list of them
-	unsure  string // a construct that programs read differently; then nothing is changed
+	several bool   // the text has several YAML documents, and Root is a list of them
+	unsure  string // describes a construct that programs read differently; if set, changes are refused
 	f       editor
 	stop    func() bool // may be nil
 	ticks   int
@@ -80,7 +80,7 @@ type Doc struct {
 
 func (d *Doc) yaml() bool { return d.format == YAML || d.format == Header }
 
-// editor changes texts of one format. All nodes belong to its document.
+// editor makes changes in one format. Places and nodes belong to its document.
 type editor interface {
 	// replace replaces the value at a place.
 	replace(at place, v *Node) ([]splice.Splice, error)
@@ -92,8 +92,8 @@ type editor interface {
 	rename(at place, key string) ([]splice.Splice, error)
 }
 
-// place is a value and its parents: the nodes from the root down to it, and the index
-// of each one but the first in its parent.
+// place is a value with its parents: chain has the nodes from the root down to the value, and
+// index the index of each node, except the root, in its parent.
 type place struct {
 	chain []*Node
 	index []int
@@ -101,7 +101,7 @@ type place struct {
 
 func (p place) node() *Node { return p.chain[len(p.chain)-1] }
 
-// in returns the map or list that contains the value; nil for the root.
+// in returns the map or list that contains the value, or nil for the root.
 func (p place) in() *Node {
 	if len(p.chain) < 2 {
 		return nil
@@ -115,7 +115,7 @@ func (p place) up() place {
 
 func (p place) last() int { return p.index[len(p.index)-1] }
 
-// member returns the map member that has the value; nil for an item or the root.
+// member returns the map member of the value, or nil for an item or the root.
 func (p place) member() *Member {
 	if in := p.in(); in != nil && in.Kind == Map {
 		return in.Members[p.last()]
@@ -136,18 +136,18 @@ func (p place) down(i int) place {
 
 const mark = "\xef\xbb\xbf" // a byte order mark
 
-// ErrStopped is returned when reading was stopped.
+// ErrStopped is returned if reading was stopped.
 var ErrStopped = fault.New(fault.Timeout, "reading the values was stopped", "")
 
-// tick checks occasionally whether to stop. It panics with ErrStopped, which parse
-// recovers.
+// tick occasionally calls stop, and panics with ErrStopped if it returns true. parse recovers
+// from that.
 func (d *Doc) tick() {
 	if d.ticks++; d.ticks%256 == 1 && d.stop != nil && d.stop() {
 		panic(ErrStopped)
 	}
 }
 
-// pieces feeds a parser the text in pieces until it is stopped.
+// pieces is a reader that gives the parser the text in pieces, and fails once it is stopped.
 type pieces struct {
 	d    *Doc
 	text []byte
@@ -165,11 +165,11 @@ func (r *pieces) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// Parse parses a text. Invalid text gives a *SyntaxError.
+// Parse parses a text. The error for invalid text is a *SyntaxError.
 func Parse(format Format, text []byte) (*Doc, error) { return ParseUntil(nil, format, text) }
 
-// ParseUntil is Parse that ends with ErrStopped when stop returns true. JSON is parsed
-// in one piece.
+// ParseUntil is Parse, but returns ErrStopped when stop returns true. JSON is parsed without
+// calling stop in between.
 func ParseUntil(stop func() bool, format Format, text []byte) (doc *Doc, err error) {
 	d := &Doc{format: format, text: text, eol: "\n", stop: stop}
 	defer func() {
@@ -215,12 +215,12 @@ func ParseUntil(stop func() bool, format Format, text []byte) (doc *Doc, err err
 	return d, nil
 }
 
-// SyntaxError says why a text can't be parsed.
+// SyntaxError reports why a text can't be parsed.
 type SyntaxError struct {
 	Format  Format
 	Line    int // 0 if unknown
 	Problem string
-	Ours    bool // the text may be valid, but the positions of its values are unknown
+	Ours    bool // the text may be valid, but the offsets of its values can't be determined
 }
 
 func (e *SyntaxError) Error() string {
@@ -230,26 +230,26 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("the %s can't be read: line %d: %s", e.Format, e.Line, e.Problem)
 }
 
-// Unwrap gives the code.
+// Unwrap returns the error code.
 func (e *SyntaxError) Unwrap() error { return fault.InvalidArgument }
 
-// Hint says what to do.
+// Hint returns advice on how to proceed.
 func (e *SyntaxError) Hint() string { return "repair the file, or edit its text instead" }
 
-// Reason is why a change was refused.
+// Reason is the kind of reason why a change was refused.
 type Reason string
 
-// The reasons.
+// The kinds of reasons.
 const (
 	Anchored    Reason = "anchor"        // other places use the value
-	Twice       Reason = "duplicate key" // it is unclear which one counts
+	Twice       Reason = "duplicate key" // the key occurs twice, and it is unclear which one counts
 	Cramped     Reason = "shared lines"  // it can't be removed separately from its lines
-	Unwritable  Reason = "no such value" // the format can't write it there
+	Unwritable  Reason = "no such value" // the format can't express the value there
 	WouldChange Reason = "would change"  // the result would differ in more than the value
 	Shape       Reason = "another shape" // a step of the path is neither a map nor a list
 )
 
-// Refused reports a change that can't be made without touching more than the value.
+// Refused reports a change that can't be made, or not without touching more than the value.
 type Refused struct {
 	Reason Reason
 	Path   Path
@@ -258,29 +258,29 @@ type Refused struct {
 
 func (e *Refused) Error() string { return fmt.Sprintf("%s: %s", e.Path, e.Why) }
 
-// Unwrap gives the code.
+// Unwrap returns the error code.
 func (e *Refused) Unwrap() error { return fault.InvalidArgument }
 
-// Hint says what to do instead.
+// Hint returns advice on how to proceed.
 func (e *Refused) Hint() string { return "nothing was changed; edit the text of the file instead" }
 
-// refuse returns a Refused; Edit fills in the path.
+// refuse returns a Refused without its path, which Edit fills in.
 func refuse(r Reason, format string, args ...any) error {
 	return &Refused{Reason: r, Why: fmt.Sprintf(format, args...)}
 }
 
-// MissingError reports a path to a missing value.
+// MissingError reports a path to a value that doesn't exist.
 type MissingError struct {
 	Path Path
-	Have string // describes its last existing value
+	Have string // describes the last value on the path that exists
 }
 
 func (e *MissingError) Error() string { return fmt.Sprintf("there is no %s", e.Path) }
 
-// Unwrap gives the code.
+// Unwrap returns the error code.
 func (e *MissingError) Unwrap() error { return fault.NotFound }
 
-// Hint says what exists there.
+// Hint describes the last value on the path that exists.
 func (e *MissingError) Hint() string { return e.Have }
 
 // Find returns the value at a path.
@@ -307,14 +307,14 @@ func (d *Doc) Lines(p Path) (first, last int, err error) {
 	span := d.extent(at)
 	line := func(at int) int { return 1 + bytes.Count(d.text[:at], []byte("\n")) }
 	end := max(span.Start, span.End)
-	if at.node().toml != nil && end > span.Start && d.text[end-1] == '\n' { // whole lines
+	if at.node().toml != nil && end > span.Start && d.text[end-1] == '\n' { // the span ends after a line feed
 		end--
 	}
 	return line(span.Start), line(end), nil
 }
 
-// extent returns the span of a value with its key. The span of a TOML table goes from
-// its first line to its last.
+// extent returns the span of a value with its key. For a TOML table, that is from its first
+// line to its last.
 func (d *Doc) extent(at place) splice.Span {
 	n := at.node()
 	span := n.Span
@@ -342,7 +342,7 @@ func (d *Doc) missing(p Path, known int, at place) error {
 	return &MissingError{Path: p, Have: have}
 }
 
-// find follows a path as far as it exists. rest is the missing part.
+// find follows a path as far as it exists. rest is the part that doesn't exist.
 func (d *Doc) find(p Path) (at place, rest Path, err error) {
 	at = place{chain: []*Node{d.Root}}
 	for i, s := range p {
@@ -362,7 +362,7 @@ func (d *Doc) find(p Path) (at place, rest Path, err error) {
 	return at, nil, nil
 }
 
-// choose returns the index of the member or item that a step selects; -1 if there is none.
+// choose returns the index of the member or item of n that a step selects, or -1 if there is none.
 func choose(n *Node, s Step) (int, error) {
 	found, twice := -1, false
 	switch {
@@ -395,7 +395,7 @@ func choose(n *Node, s Step) (int, error) {
 		if s.Kind == Next {
 			return -1, nil
 		}
-		if s.Kind == ByKey { // steps.2.run
+		if s.Kind == ByKey { // a key that is an item number, as in steps.2.run
 			if n, _ := fmt.Sscanf(s.Key, "%d", &i); n != 1 || fmt.Sprint(i) != s.Key {
 				return -1, nil
 			}

@@ -8,7 +8,7 @@ import (
 	"quarry/internal/splice"
 )
 
-// change makes one change in a short notation: "a.b = JSON", "- a.b", "a.b > name".
+// change makes one change, given in a short notation: "a.b = JSON", "- a.b", "a.b > name".
 func change(t testing.TB, format Format, text, what string) (string, error) {
 	t.Helper()
 	out, err := Apply(format, []byte(text), parseChange(t, what))
@@ -56,8 +56,8 @@ func checkChanges(t *testing.T, format Format, cases []changeCase) {
 	}
 }
 
-// A date stays a date if the new text is one, in each of TOML's four forms. A text stays
-// a text, and texts that aren't dates are quoted.
+// In each of TOML's four forms, a date remains a date if the new text is a date. A text
+// remains a text, and texts that aren't dates are quoted.
 func TestDates(t *testing.T) {
 	const text = "d = 1979-05-27 # c\nl = [07:32:00, 1979-05-27T07:32:00Z]\ns = \"1979-05-27\"\n"
 	checkChanges(t, TOML, []changeCase{
@@ -192,7 +192,7 @@ func TestINI(t *testing.T) {
 	})
 }
 
-// Changes that would touch more are refused, with the reason.
+// Changes that would touch more than the value are refused with a reason.
 func TestRefusals(t *testing.T) {
 	for _, c := range []struct {
 		format     Format
@@ -236,7 +236,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// Unsupported formats are reported, and not taken for a supported one.
+// A format that isn't supported is not mistaken for a supported one.
 func TestNotRead(t *testing.T) {
 	for _, name := range []string{"a.json5", "a.properties", "a.xml", "a.plist", "a.hcl", "a.json5.txt"} {
 		if f := FormatOf(name); f != None {

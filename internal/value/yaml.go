@@ -15,16 +15,16 @@ import (
 	"quarry/internal/splice"
 )
 
-// yamlText edits YAML: the whole text, or the lines of a header.
+// yamlText edits YAML: a whole text, or a header.
 type yamlText struct {
 	d     *Doc
-	lines splice.Span // the YAML part of the text
-	front bool        // between --- and ---
+	lines splice.Span // the lines of the text that are YAML
+	front bool        // the YAML is a header
 	found bool        // a header exists
 }
 
-// FindHeader finds the lines between a first line "---" and a line "---" or "...": all
-// with the fences, and inner without. An unclosed block is ordinary text.
+// FindHeader finds a header: the lines from a first line "---" to a line "---" or "...". all
+// includes these two lines, inner doesn't. Without the closing line the text has no header.
 func FindHeader(text []byte) (all, inner splice.Span, found bool) {
 	start := 0
 	if bytes.HasPrefix(text, []byte(mark)) {
@@ -83,7 +83,7 @@ func (d *Doc) parseYAML(lines splice.Span) (err error) {
 		}
 		return e
 	}
-	// yaml.v3 turns its own panics into errors; this is for the others.
+	// yaml.v3 turns its own panics into errors; recover from other panics here.
 	defer func() {
 		if r := recover(); r == any(ErrStopped) {
 			panic(r)
@@ -121,7 +121,7 @@ func (d *Doc) parseYAML(lines splice.Span) (err error) {
 		d.Root = &Node{Kind: Map, Span: splice.Span{Start: lines.End, End: lines.End}}
 	case 1:
 		d.Root = docs[0]
-		if d.Root.Kind == Null && d.Root.Len() == 0 && d.Root.Anchor == "" && d.Root.Tag == "" { // only comments
+		if d.Root.Kind == Null && d.Root.Len() == 0 && d.Root.Anchor == "" && d.Root.Tag == "" { // the text has only comments
 			d.Root = &Node{Kind: Map, Span: splice.Span{Start: lines.End, End: lines.End}}
 		}
 	default:
@@ -131,10 +131,10 @@ func (d *Doc) parseYAML(lines splice.Span) (err error) {
 	return nil
 }
 
-// asVersion11 replaces the version in a directive with 1.1, because the parser refuses
-// others. The length stays the same.
+// asVersion11 replaces the version in a %YAML directive by 1.1, because the parser refuses
+// others. The length of the text doesn't change.
 func asVersion11(text []byte) []byte {
-	header := true // directives come before "---", at the top or after "..."
+	header := true // directives are before "---", at the top or after "..."
 	var out []byte
 	for at, next := 0, 0; at < len(text); at = next {
 		next = lineEnd(text, at)
@@ -161,18 +161,18 @@ var versionDirective = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^%YAML[ \t]+1\.[0-9][ \t\r\n]`)
 })
 
-// oddBreak matches a line break of YAML 1.1 that isn't one of 1.2, and a lone CR.
+// oddBreak matches the line breaks that are valid only in YAML 1.1, and a lone CR.
 var oddBreak = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile("\r(?:[^\n]|$)|[\u0085\u2028\u2029]")
 })
 
-// yamlReader finds the spans of yaml.v3's nodes, which only have start positions.
+// yamlReader finds the spans of yaml.v3's nodes, which have only start positions.
 type yamlReader struct {
 	d       *Doc
 	text    []byte // up to the end of the YAML
 	cur     yamlCursor
 	off     int
-	end     int // of the part read so far
+	end     int // offset of the end of the part read so far
 	anchors map[*yaml.Node]*Node
 	aliases []*yaml.Node
 }
@@ -201,12 +201,12 @@ func (r *yamlReader) document(doc *yaml.Node) (*Node, error) {
 	return r.node(n, false)
 }
 
-// empty reports an implied node.
+// empty reports whether a node is implied, not written.
 func empty(n *yaml.Node) bool {
 	return n.Kind == yaml.ScalarNode && n.Value == "" && n.Style == 0 && n.Anchor == ""
 }
 
-// node reads a node and all its children. Afterwards r.end is the node's end.
+// node reads a node and all its children. It sets r.end to the node's end.
 func (r *yamlReader) node(n *yaml.Node, inFlow bool) (*Node, error) {
 	r.d.tick()
 	at, ok := r.cur.seek(n.Line, n.Column)
@@ -220,7 +220,7 @@ func (r *yamlReader) node(n *yaml.Node, inFlow bool) (*Node, error) {
 	if n.Anchor != "" {
 		r.anchors[n] = out
 	}
-	// The anchor and the tag, in either order; the value may be on another line.
+	// Skip the anchor and the tag, in either order. The value may be on another line.
 	r.end = at
 	for n.Kind != yaml.AliasNode && r.end < len(r.text) && (r.text[r.end] == '&' && n.Anchor != "" || r.text[r.end] == '!' && (out.Tag != "" || r.end == at)) {
 		to := r.end
@@ -269,7 +269,7 @@ func (r *yamlReader) node(n *yaml.Node, inFlow bool) (*Node, error) {
 	return out, err
 }
 
-// value reads the value of a key or an item after its mark.
+// value reads the value of a key or an item, after the colon or dash.
 func (r *yamlReader) value(n *yaml.Node, inFlow bool) (*Node, error) {
 	if empty(n) {
 		return &Node{Kind: Null, Span: splice.Span{Start: r.end, End: r.end}, Body: r.end, form: plain}, nil
@@ -297,7 +297,8 @@ func (r *yamlReader) blockList(n *yaml.Node, out *Node) error {
 	return nil
 }
 
-// mark returns the offset of c after white space and comments, or the end of the text.
+// mark returns the offset of c if only white space and comments are before it, otherwise the
+// end of the text.
 func (r *yamlReader) mark(at int, c byte) int {
 	if at = hashes.skip(r.text, at); at < len(r.text) && r.text[at] == c {
 		return at
@@ -305,7 +306,7 @@ func (r *yamlReader) mark(at int, c byte) int {
 	return len(r.text)
 }
 
-// members reads the keys of a map, without its brackets.
+// members reads the members of a map, without the map's brackets.
 func (r *yamlReader) members(n *yaml.Node, out *Node, inFlow bool) error {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		k, v := n.Content[i], n.Content[i+1]
@@ -373,7 +374,7 @@ func (r *yamlReader) flow(n *yaml.Node, out *Node) error {
 	return nil
 }
 
-// comma skips a comma.
+// comma skips a comma, if there is one.
 func (r *yamlReader) comma() {
 	if at := hashes.skip(r.text, r.end); at < len(r.text) && r.text[at] == ',' {
 		r.end = at + 1

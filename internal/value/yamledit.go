@@ -11,7 +11,7 @@ import (
 	"quarry/internal/splice"
 )
 
-// FromGo converts a Go value as YAML would encode it.
+// FromGo converts a Go value to the value that YAML would encode.
 func FromGo(v any) (n *Node, err error) {
 	defer func() {
 		if r := recover(); r != nil { // Encode panics on channels and functions
@@ -59,7 +59,7 @@ func fromYAML(y *yaml.Node) *Node {
 	return n
 }
 
-// toYAML converts a value for yaml.v3's encoder, in brackets or not.
+// toYAML converts a value to a node for yaml.v3's encoder. inFlow is set if it will be in brackets.
 func toYAML(n *Node, inFlow bool) *yaml.Node {
 	y := &yaml.Node{Kind: yaml.ScalarNode, Value: n.Text, Tag: "!!str"}
 	switch n.Kind {
@@ -93,7 +93,7 @@ func toYAML(n *Node, inFlow bool) *yaml.Node {
 		switch {
 		case n.Plain:
 			y.Tag = ""
-		case strings.ContainsAny(n.Text, "\r\u0085\u2028\u2029\ufeff"): // line breaks of YAML 1.1, escaped
+		case strings.ContainsAny(n.Text, "\r\u0085\u2028\u2029\ufeff"): // line breaks of YAML 1.1 must be escaped
 			y.Style = yaml.DoubleQuotedStyle
 		case n.form == single:
 			y.Style = yaml.SingleQuotedStyle
@@ -107,7 +107,7 @@ func toYAML(n *Node, inFlow bool) *yaml.Node {
 	return y
 }
 
-// encode writes a node with the line endings of the text, without the last one.
+// encode returns a node as YAML with the line endings of the text, without the last line ending.
 func (f *yamlText) encode(y *yaml.Node) (out string, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -126,7 +126,7 @@ func (f *yamlText) encode(y *yaml.Node) (out string, err error) {
 	return strings.TrimSuffix(b.String(), "\n"), nil
 }
 
-// indented indents all non-empty lines but the first.
+// indented indents all non-empty lines of s except the first.
 func (f *yamlText) indented(s, indent string) string {
 	lines := strings.Split(s, "\n")
 	for i := range lines {
@@ -137,13 +137,13 @@ func (f *yamlText) indented(s, indent string) string {
 	return strings.Join(lines, f.d.eol)
 }
 
-// pairText writes "key: value".
+// pairText returns "key: value" as YAML.
 func (f *yamlText) pairText(key string, v *Node, indent string) (string, error) {
 	s, err := f.encode(&yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Content: []*yaml.Node{toYAML(Str(key), true), toYAML(v, false)}})
 	return f.indented(s, indent), err
 }
 
-// flowText writes a value for use in brackets.
+// flowText returns a value as YAML for use in brackets.
 func (f *yamlText) flowText(v *Node) (string, error) {
 	s, err := f.encode(&yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Style: yaml.FlowStyle, Content: []*yaml.Node{toYAML(v, true)}})
 	s = strings.TrimSuffix(strings.TrimPrefix(s, "["), "]")
@@ -153,7 +153,7 @@ func (f *yamlText) flowText(v *Node) (string, error) {
 	return s, err
 }
 
-// keyText writes a key.
+// keyText returns a key as YAML.
 func (f *yamlText) keyText(key string) (string, error) {
 	s, err := f.pairText(key, &Node{Kind: Number, Text: "0"}, "")
 	if err != nil || strings.HasPrefix(s, "?") || strings.Contains(s, "\n") {
@@ -162,7 +162,7 @@ func (f *yamlText) keyText(key string) (string, error) {
 	return strings.TrimSuffix(s, ": 0"), nil
 }
 
-// inBrackets reports whether a place is within brackets.
+// inBrackets reports whether a place is inside of brackets.
 func inBrackets(p place) bool {
 	for _, n := range p.chain[:len(p.chain)-1] {
 		if n.form == flow || n.form == pair {
@@ -172,14 +172,14 @@ func inBrackets(p place) bool {
 	return false
 }
 
-// column returns as many blanks as precede an offset on its line.
+// column returns as many blanks as there are characters before offset at on its line.
 func (f *yamlText) column(at int) string {
 	start := max(bytes.LastIndexByte(f.d.text[:at], '\n')+1, f.lines.Start)
 	return strings.Repeat(" ", utf8.RuneCount(f.d.text[start:at]))
 }
 
-// markOf returns the offset after the colon or dash before a value, and the blanks up
-// to the column of the key or dash, which is the minimal indentation of the value's lines.
+// markOf returns the offset after the colon or dash before a value. indent is blanks up to the
+// column of the key or dash; the value's lines must be indented at least as much.
 func (f *yamlText) markOf(at place) (mark int, indent string, ok bool) {
 	in := at.in()
 	switch {
@@ -240,9 +240,9 @@ func (f *yamlText) replace(at place, v *Node) ([]splice.Splice, error) {
 	switch {
 	case short && onLine && lined && !strings.HasPrefix(written, f.d.eol):
 		return nil, refuse(Cramped, "the comment after it would become a part of the text") // in a block scalar
-	case short && onLine: // a comment after the key stays there
+	case short && onLine: // a comment after the key remains after it
 		return []splice.Splice{{Span: rest}, after}, nil
-	case bytes.IndexByte(text[mark:max(old.Start, mark)], '#') >= 0: // as do those before the value
+	case bytes.IndexByte(text[mark:max(old.Start, mark)], '#') >= 0: // and so do comments before the value
 		rest.Start = len(bytes.TrimSuffix(text[:bytes.LastIndexByte(text[:old.Start], '\n')], []byte("\r")))
 		if !lined {
 			return []splice.Splice{{Span: splice.Span{Start: mark, End: mark}, New: written}, {Span: rest}}, nil
@@ -267,7 +267,7 @@ func (f *yamlText) bracketed(n *Node) *bracketed {
 
 const tomlHeader = "it has a header of TOML, between lines of +++"
 
-// tomlHeader reports a TOML header, which is not supported.
+// tomlHeader reports whether the text has a TOML header, which is not supported.
 func (f *yamlText) tomlHeader() bool {
 	return f.front && !f.found && bytes.HasPrefix(f.d.text[f.lines.Start:], []byte("+++"))
 }
@@ -290,7 +290,7 @@ func (f *yamlText) add(in place, key string, v *Node) ([]splice.Splice, error) {
 		return nil, refuse(Cramped, "the header is written in braces")
 	case n.form == flow:
 		return f.addInBrackets(in, key, v)
-	case n.Kind == Map && len(n.Members) == 0 || f.front && len(in.chain) == 1: // after all comments
+	case n.Kind == Map && len(n.Members) == 0 || f.front && len(in.chain) == 1: // add the entry after all comments
 		s, err := f.pairText(key, v, "")
 		at := f.lines.End
 		if at > f.lines.Start && f.d.text[at-1] != '\n' {
@@ -358,7 +358,7 @@ func (f *yamlText) remove(at place) ([]splice.Splice, error) {
 	}
 	count := len(in.Members) + len(in.Items)
 	top := len(at.chain) == 2 || f.d.several && len(at.chain) == 3
-	left := "" // replaces the only entry
+	left := "" // text that replaces the only entry
 	if count == 1 && (!top || !f.front) {
 		if in.Anchor != "" || in.Tag != "" {
 			return nil, refuse(Cramped, "the rest has an anchor or a tag")
@@ -377,7 +377,7 @@ func (f *yamlText) remove(at place) ([]splice.Splice, error) {
 	if i+1 < count {
 		limit = max(bytes.LastIndexByte(text[:start(i+1)], '\n')+1, f.lines.Start)
 	}
-	if len(bytes.TrimSpace(text[line:from])) > 0 { // after a dash
+	if len(bytes.TrimSpace(text[line:from])) > 0 { // the entry begins after a dash
 		if i+1 == count {
 			return nil, refuse(Cramped, "it shares its line")
 		}
@@ -397,8 +397,8 @@ func (f *yamlText) remove(at place) ([]splice.Splice, error) {
 	return []splice.Splice{{Span: splice.Span{Start: line, End: to}, New: left}}, nil
 }
 
-// lastLine returns the end of an entry's last line, including following comments that
-// are indented deeper than its key. Other comments belong to the next entry.
+// lastLine returns the end of an entry's last line. It includes the following comments that
+// are indented deeper than the entry's key; other comments belong to the next entry.
 func (f *yamlText) lastLine(end, limit, deep int) int {
 	to := min(lineEnd(f.d.text, end), f.lines.End)
 	for at := to; at < limit; {
@@ -427,9 +427,9 @@ func (f *yamlText) rename(at place, key string) ([]splice.Splice, error) {
 	return []splice.Splice{{Span: m.Place, New: k}}, err
 }
 
-// Entries returns the lines of the top-level keys in order, without the last ending: the
-// key, its value, and comments indented deeper than the key. The span is empty if an
-// entry shares its lines.
+// Entries returns the spans of the top-level entries in order, in whole lines without the last
+// line ending. An entry is a key, its value, and comments indented deeper than the key. A span
+// is empty if its entry shares lines with another.
 func (d *Doc) Entries() []splice.Span {
 	out := make([]splice.Span, len(d.Root.Members))
 	f, ok := d.f.(*yamlText)

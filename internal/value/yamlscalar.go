@@ -33,7 +33,7 @@ func (r *yamlReader) scalar(n *yaml.Node, out *Node, inFlow bool) error {
 			out.Text = ""
 		}
 		out.Plain = n.Tag == "!!timestamp" && out.Tag == ""
-		if inFlow && strings.HasSuffix(n.Value, ":") { // YAML 1.2 has the key a, and 1.1 the text "a:"
+		if inFlow && strings.HasSuffix(n.Value, ":") { // YAML 1.2 reads the key a, YAML 1.1 the text "a:"
 			r.d.unsure = "a colon before a comma or a bracket, as in {a:}"
 		}
 		r.end, ok = plainEnd(r.text, r.end, n.Value)
@@ -63,8 +63,8 @@ func quotedEnd(text []byte, at int) (int, bool) {
 	return at, false
 }
 
-// plainEnd returns the end of a plain scalar. A multi-line scalar is folded: one line
-// break is a blank in the value, n breaks are n-1 line feeds.
+// plainEnd returns the end of a plain scalar. A scalar of several lines is folded: in its
+// value, one line break becomes a blank, and n line breaks become n-1 line feeds.
 func plainEnd(text []byte, at int, value string) (int, bool) {
 	for i := 0; i < len(value); {
 		if at >= len(text) {
@@ -101,8 +101,8 @@ func plainEnd(text []byte, at int, value string) (int, bool) {
 	return at, true
 }
 
-// literalEnd returns the end of a block scalar's last line with text; if the scalar keeps
-// trailing blank lines, the end of those.
+// literalEnd returns the end of the last line of a block scalar that has text. If the scalar
+// keeps trailing blank lines, it returns their end.
 func (r *yamlReader) literalEnd(at int, n *yaml.Node) (int, bool) {
 	head := r.text[at:]
 	if i := bytes.IndexAny(head, "\r\n"); i >= 0 {
@@ -140,8 +140,8 @@ func (r *yamlReader) literalEnd(at int, n *yaml.Node) (int, bool) {
 	return end, true
 }
 
-// indentAbove is the indentation that the lines of a block scalar exceed: that of its
-// key or dash, and -1 at the top.
+// indentAbove returns the indentation of a block scalar's key or dash, or -1 at the top level.
+// The scalar's lines are indented more than that.
 func (r *yamlReader) indentAbove(at int) int {
 	start := bytes.LastIndexByte(r.text[:at], '\n') + 1
 	if start < r.off {
@@ -153,7 +153,7 @@ func (r *yamlReader) indentAbove(at int) int {
 	if len(rest) == 0 || bytes.HasPrefix(rest, []byte("---")) {
 		return -1
 	}
-	for bytes.HasPrefix(rest, []byte("- ")) { // the last dash, or the key after it
+	for bytes.HasPrefix(rest, []byte("- ")) { // skip to the last dash, or the key after it
 		next := bytes.TrimLeft(rest[1:], " ")
 		if len(next) == 0 {
 			break
@@ -185,9 +185,9 @@ var yamlNumber = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+|[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$`)
 })
 
-// ambiguous reports a text that YAML 1.1 or 1.2 reads as another type when it has no
-// quotes. When in doubt it says yes: for ports like 8080:80, for numbers with commas, which
-// some readers accept, and for keywords in any case.
+// ambiguous reports whether YAML 1.1 or 1.2 reads an unquoted text as another type. When in
+// doubt it returns true: for ports like 8080:80, for numbers with commas, which some parsers
+// accept, and for keywords in any case.
 func ambiguous(s string) bool {
 	switch strings.ToLower(s) {
 	case "", "~", "null", "true", "false", "yes", "no", "y", "n", "on", "off", "=", "<<":
@@ -196,21 +196,21 @@ func ambiguous(s string) bool {
 	return (strings.IndexByte("+-.", s[0]) >= 0 || s[0] >= '0' && s[0] <= '9') && notText().MatchString(s)
 }
 
-// notText matches numbers and dates of YAML 1.1 or 1.2.
+// notText matches texts that are numbers or dates in YAML 1.1 or 1.2.
 var notText = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(?:[-+]?(?:[0-9][0-9_,]*(?:\.[0-9_]*)?|\.[0-9_]*)(?:e[-+]?[0-9_]+)?|[-+]?0[box][0-9a-f_]*|[-+]?[0-9][0-9_]*(?::[0-9]+)+(?:\.[0-9_]*)?|[-+]?\.(?:inf|nan)|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[t \t][-+0-9:.,tz \t]*)?)$`)
 })
 
-// bareAmbiguous reports whether n contains an unquoted text that YAML 1.1 reads as
-// another type. Headers write dates that way.
+// bareAmbiguous reports whether n contains an unquoted text that YAML 1.1 reads as another
+// type, except for texts marked Plain, such as dates in headers.
 func (n *Node) bareAmbiguous() bool {
 	return n.Kind == Text && n.form == plain && !n.Plain && n.Tag == "" && ambiguous(n.Text) ||
 		slices.ContainsFunc(n.Items, (*Node).bareAmbiguous) ||
 		slices.ContainsFunc(n.Members, func(m *Member) bool { return m.Value.bareAmbiguous() })
 }
 
-// yamlNumbers rewrites numbers so that both versions of YAML read them as numbers: 1.1
-// accepts an exponent only after a point and with a sign.
+// yamlNumbers rewrites numbers so that YAML 1.1 and 1.2 both read them as numbers: 1.1 accepts
+// an exponent only with a sign and after a decimal point.
 func yamlNumbers(n *Node) *Node {
 	out := *n
 	if at := strings.IndexAny(n.Text, "eE"); n.Kind == Number && at > 0 {
@@ -233,16 +233,16 @@ func yamlNumbers(n *Node) *Node {
 	return &out
 }
 
-// yamlCursor converts the line and column of YAML nodes to offsets. The parser counts
-// characters, and also ends lines at a lone CR, NEL, LS and PS. Positions must be asked for
-// in document order: the text is read once, so that a long line takes linear time.
+// yamlCursor converts the lines and columns of YAML nodes to offsets. The parser counts
+// columns in characters, and also ends lines at a lone CR, NEL, LS or PS. Positions should be
+// looked up in document order: the text is then read once, and a long line takes linear time.
 type yamlCursor struct {
 	text      []byte
-	line, col int // line of at, counted from 1
+	line, col int // line and column of at, counted from 1
 	at        int
 }
 
-// seek returns the offset of a position, false if there is none.
+// seek returns the offset of a position, and false if it doesn't exist.
 func (c *yamlCursor) seek(line, col int) (int, bool) {
 	if line < c.line || line == c.line && col < c.col {
 		c.line, c.col, c.at = 1, 1, 0
@@ -262,7 +262,7 @@ func (c *yamlCursor) seek(line, col int) (int, bool) {
 	return c.at, c.line == line && c.col == col
 }
 
-// yamlBreak returns the length of the line break at the start of s, 0 if there is none.
+// yamlBreak returns the length of the line break at the start of s, or 0 if there is none.
 func yamlBreak(s []byte) int {
 	switch {
 	case bytes.HasPrefix(s, []byte("\r\n")):

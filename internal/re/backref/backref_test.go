@@ -14,8 +14,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// TestVectors has JavaScript's results: the byte spans of the match and its groups.
-// Patterns that the linear engines must match without help are also given to them.
+// TestVectors compares with JavaScript's results: the byte spans of the match and its groups.
+// The linear engines also run the patterns that they must match without help.
 func TestVectors(t *testing.T) {
 	for _, c := range []struct{ pattern, flags, text, want string }{
 		// Look-around.
@@ -162,7 +162,7 @@ func TestFindFrom(t *testing.T) {
 		want  string
 	}{
 		{"abab", 0, "1-2"},
-		{"abab", 1, "1-2"}, // sees the preceding text
+		{"abab", 1, "1-2"}, // the look-behind sees the text before the start
 		{"abab", 2, "3-4"},
 		{"abab", 4, "none"},
 		{"cc", 1, "none"},
@@ -201,15 +201,15 @@ func TestBudgetEndsIt(t *testing.T) {
 		if b.Left() != 0 {
 			t.Errorf("%s: %d steps left", c.pattern, b.Left())
 		}
-		// A second matcher of the query finds the budget spent.
+		// A second matcher of the same query shares the spent budget.
 		if _, err := p.NewMatcher(b).Find([]byte(c.text), 0, nil); !errors.Is(err, backref.ErrBudget) {
 			t.Errorf("%s: the budget isn't shared: %v", c.pattern, err)
 		}
 	}
 }
 
-// A cancelled search uses at most 50 ms of further processor time. The best of three
-// counts, because the cancelling timer may be late.
+// A cancelled search ends within 50 ms of processor time. The best of three runs counts,
+// because the cancelling timer may be late.
 func TestCancelTakesEffect(t *testing.T) {
 	for _, c := range explosive {
 		p := compile(t, c.pattern, 0)
@@ -222,7 +222,7 @@ func TestCancelTakesEffect(t *testing.T) {
 				budget.Stop(context.Canceled)
 			})
 			_, err := p.NewMatcher(budget).Find([]byte(c.text), 0, nil)
-			// The search may end before because of a deep stack.
+			// A deep stack may end the search earlier.
 			if !errors.Is(err, context.Canceled) && !errors.Is(err, backref.ErrBudget) {
 				t.Errorf("%s: %v", c.pattern, err)
 			}
@@ -234,8 +234,8 @@ func TestCancelTakesEffect(t *testing.T) {
 	}
 }
 
-// TestLongLine: a loop over characters takes no stack. One over groups takes stack, but is
-// refused before it takes too much.
+// TestLongLine checks that a loop over characters needs no stack, and that a loop over groups,
+// which needs it, is refused before it takes too much.
 func TestLongLine(t *testing.T) {
 	stress.SkipTiny(t)
 	text := []byte(strings.Repeat("ab ", 1<<20))
@@ -250,8 +250,8 @@ func TestLongLine(t *testing.T) {
 	}
 }
 
-// FuzzMatch compares the tree with the exact engine: it is never narrower, and equal where
-// no exact engine is required.
+// FuzzMatch compares the lowered tree with the exact engine. It must match wherever the exact
+// engine does, and be equal where no exact engine is required.
 func FuzzMatch(f *testing.F) {
 	f.Add(`(a|b)*?\1(?=c)`, "abac", uint8(0))
 	f.Add(`(?:|a)+(?<!b)`, "aab", uint8(ecma.IgnoreCase))
@@ -290,7 +290,7 @@ func FuzzMatch(f *testing.F) {
 	})
 }
 
-// BenchmarkSteps measures the time of a megastep.
+// BenchmarkSteps measures the time of a million steps.
 func BenchmarkSteps(b *testing.B) {
 	for _, c := range explosive[:4] {
 		p := compile(b, c.pattern, 0)

@@ -1,12 +1,11 @@
-// Package backref matches JavaScript patterns exactly, by backtracking: patterns with
-// look-around and backreferences, which no automaton decides, and the groups of the few
-// others for which JavaScript unsets groups that linear engines keep.
+// Package backref matches JavaScript patterns exactly, by backtracking. It is needed for
+// patterns with look-around or backreferences, which automata can't match, and for the few
+// patterns in which JavaScript unsets groups that linear engines keep.
 //
-// It runs the tree of package ecma directly on UTF-8 and follows the matchers of the
-// ECMAScript specification step by step. Its invariant: a match is JavaScript's, or there
-// is an error. Time and memory are limited by a budget of steps that all calls of a query
-// share, so a result doesn't depend on the machine's speed. Budget.Stop ends a call within
-// 0.1 ms.
+// It runs the tree of package ecma directly on UTF-8 and follows the matchers of the ECMAScript
+// specification step by step. Every match is JavaScript's; otherwise the call fails with an
+// error. Time and memory are limited by a budget of steps that all calls of a query share, so a
+// result doesn't depend on the machine's speed. Budget.Stop ends a call within 0.1 ms.
 //
 // A general backtracking library was tried first. It limits each call by wall time, read
 // from a process-wide clock goroutine, can't be cancelled, needs text as runes, and would
@@ -21,11 +20,11 @@ import (
 // ErrBudget reports a search that ran out of steps or memory.
 var ErrBudget = errors.New("the pattern backtracks too much: step budget spent")
 
-// DefaultSteps lasts for some seconds of processor time.
+// DefaultSteps is enough for some seconds of processor time.
 const DefaultSteps = 1 << 28
 
-// chunk is how many steps a matcher takes from the budget at a time: about 0.1 ms of work,
-// after which it also checks whether it was stopped.
+// chunk is the number of steps that a matcher takes from the budget at a time, about 0.1 ms of
+// work. After each chunk it also checks whether it was stopped.
 const chunk = 1 << 13
 
 // Budget is the number of steps left to a query. It is safe for concurrent use.
@@ -47,10 +46,10 @@ func (b *Budget) Left() int64 { return max(b.left.Load(), 0) }
 // Grant adds steps, as for text that was unknown when the budget was made.
 func (b *Budget) Grant(steps int64) { b.left.Add(steps) }
 
-// Stop ends the calls that use the budget with this error.
+// Stop ends the calls that use the budget; they return err.
 func (b *Budget) Stop(err error) { b.stop.CompareAndSwap(nil, &err) }
 
-// pay takes more steps from the budget.
+// pay takes the next chunk of steps from the budget.
 func (m *Matcher) pay() error {
 	if err := m.budget.stop.Load(); err != nil {
 		return *err
@@ -58,7 +57,7 @@ func (m *Matcher) pay() error {
 	if len(m.stack) > maxFrames {
 		return ErrBudget
 	}
-	need := chunk - m.steps // steps is negative by the steps used in advance
+	need := chunk - m.steps // steps is negative if more were used than taken
 	if m.budget.left.Add(-need) < -need {
 		return ErrBudget
 	}

@@ -13,23 +13,23 @@ const (
 	opMatch   opcode = iota
 	opLiteral        // lit
 	opSet            // one character of set
-	opLoop           // set, min to max times, alone in the loop
+	opLoop           // min to max characters of set; a loop with nothing else in its body
 	opSplit          // continue at x; if that fails, at y
-	opJump           // to x
-	opSave           // slot x is the position
-	opUnset          // slots x up to y become unset
-	opZero           // slot x becomes 0
-	opCount          // head of a counted loop, its slots from x, end at y
-	opCounted        // end of its body, head at y
-	opMark           // slot x is the position, to check whether a body consumes anything
-	opMoved          // fail if the position is still slot x
-	opAssert         // look
-	opLook           // begin a look-around, its end at y
-	opLookEnd        // x is the begin
-	opBackref        // groups, fold
+	opJump           // continue at x
+	opSave           // store the position in slot x
+	opUnset          // unset slots x up to y
+	opZero           // set slot x to 0
+	opCount          // head of a counted loop; its slots begin at x, its end is y
+	opCounted        // end of the loop's body; its head is y
+	opMark           // store the position in slot x, to check later whether a body consumed anything
+	opMoved          // fail if the position is still the one in slot x
+	opAssert         // fail unless the assertion look holds
+	opLook           // begin a look-around that ends at y
+	opLookEnd        // end of a look-around with slots from x
+	opBackref        // match the text of the set group of groups, compared by fold
 )
 
-// inst is one instruction. back makes it read leftwards, as in a look-behind.
+// inst is one instruction. If back is set, it reads leftwards, as in a look-behind.
 type inst struct {
 	op     opcode
 	back   bool
@@ -169,8 +169,8 @@ func (c *compiler) alt(n *ecma.Node, back bool) {
 	}
 }
 
-// repeat follows RepeatMatcher: inner groups are unset before each iteration, and an
-// iteration after the required ones may not be empty.
+// repeat implements RepeatMatcher of the specification: inner groups are unset before each
+// iteration, and iterations beyond the minimum may not be empty.
 func (c *compiler) repeat(n *ecma.Node, back bool) {
 	sub := n.Subs[0]
 	may, only := n.BodyEmpty()
@@ -178,7 +178,7 @@ func (c *compiler) repeat(n *ecma.Node, back bool) {
 	case n.Max == 0 || only && n.Min == 0:
 		return
 	case only:
-		c.node(sub, back) // further iterations would be the same
+		c.node(sub, back) // more iterations would change nothing
 		return
 	}
 	if set := c.single(sub); set != nil {
@@ -189,7 +189,7 @@ func (c *compiler) repeat(n *ecma.Node, back bool) {
 		c.plainLoop(n, back, may)
 		return
 	}
-	slots := c.slot(2) // the count, the position
+	slots := c.slot(2) // one for the count, one for the position
 	c.emit(inst{op: opZero, x: slots})
 	head := c.emit(inst{op: opCount, greedy: n.Greedy, min: n.Min, max: n.Max, x: slots})
 	c.unset(n)
@@ -198,7 +198,7 @@ func (c *compiler) repeat(n *ecma.Node, back bool) {
 	c.prog.code[head].y = c.here()
 }
 
-// plainLoop is ? or *, greedy or not.
+// plainLoop compiles ? or *, greedy or not.
 func (c *compiler) plainLoop(n *ecma.Node, back, mayBeEmpty bool) {
 	head := c.emit(inst{op: opSplit})
 	body := c.here()
@@ -228,7 +228,7 @@ func (c *compiler) unset(n *ecma.Node) {
 	}
 }
 
-// single returns the set of a node that always matches one character, or nil.
+// single returns the set of a node that always matches exactly one character, or nil.
 func (c *compiler) single(n *ecma.Node) *charSet {
 	switch n.Kind {
 	case ecma.KindSet:
@@ -259,8 +259,8 @@ func beginsText(n *ecma.Node) bool {
 	return false
 }
 
-// firstBytes adds the possible first bytes of a match of n, and reports whether n can be
-// empty, so that the nodes after it can begin the match as well.
+// firstBytes adds to first the possible first bytes of a match of n. It reports whether n can
+// be empty; if so, the nodes after n can begin the match as well.
 func firstBytes(n *ecma.Node, first *[256]bool) (empty bool) {
 	switch n.Kind {
 	case ecma.KindLiteral:

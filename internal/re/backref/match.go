@@ -25,9 +25,9 @@ func (p *Program) NewMatcher(b *Budget) *Matcher {
 	return &Matcher{prog: p, budget: b, slots: make([]int, p.slots)}
 }
 
-// Find searches for the first match that begins at or after start; look-behinds and
-// assertions see the text before. The span of group i is caps[2*i] and caps[2*i+1], -1 if
-// unset; caps may be shorter. The error is ErrBudget or that given to Budget.Stop.
+// Find searches for the first match that begins at or after start. Look-behinds and assertions
+// see the text before start. The span of group i is caps[2*i] and caps[2*i+1], or -1 if it is
+// unset; caps may be shorter. The error is ErrBudget or the one given to Budget.Stop.
 func (m *Matcher) Find(text []byte, start int, caps []int) (bool, error) {
 	p := m.prog
 	defer m.shrink()
@@ -59,8 +59,8 @@ func (m *Matcher) Find(text []byte, start int, caps []int) (bool, error) {
 	return false, nil
 }
 
-// MatchAt is Find for a match that begins exactly at pos, for example to get the groups of
-// a span found by another engine.
+// MatchAt is Find for a match that begins exactly at pos. It serves to get the groups of a
+// span found by another engine.
 func (m *Matcher) MatchAt(text []byte, pos int, caps []int) (bool, error) {
 	defer m.shrink()
 	ok, err := m.run(text, pos)
@@ -70,7 +70,7 @@ func (m *Matcher) MatchAt(text []byte, pos int, caps []int) (bool, error) {
 	return ok, err
 }
 
-// frame is an action for when the match fails: undo an assignment, or continue elsewhere.
+// frame says what to do when the match fails: undo an assignment, or continue elsewhere.
 type frame struct {
 	kind frameKind
 	x    int32 // slot, or instruction
@@ -80,16 +80,16 @@ type frame struct {
 type frameKind uint32
 
 const (
-	frameUndo   frameKind = iota // slot x was a
+	frameUndo   frameKind = iota // restore slot x to a
 	frameBranch                  // continue at x from position a
-	frameLess                    // loop at x: give back one character, from a down to b
-	frameMore                    // loop at x: take one more at a, until b
+	frameLess                    // loop at x: give back one character, from position a down to b
+	frameMore                    // loop at x: take one more character at a, until b
 	frameLook                    // the look-around at x has failed; it began at a
 )
 
 const (
 	// maxFrames limits the stack to 48 MB. A loop over single characters takes one frame in
-	// total, any other a few per iteration.
+	// total, other loops take a few per iteration.
 	maxFrames = 2 << 20
 
 	// keepFrames is the stack size that a matcher keeps between texts.
@@ -111,7 +111,7 @@ func (m *Matcher) branch(pc int32, pos int) {
 	m.stack = append(m.stack, frame{kind: frameBranch, x: pc, a: pos})
 }
 
-// run matches from pos. Groups are in m.slots afterwards.
+// run matches from pos and leaves the groups in m.slots.
 func (m *Matcher) run(text []byte, pos int) (bool, error) {
 	for i := range m.slots {
 		m.slots[i] = -1
@@ -139,7 +139,7 @@ func (m *Matcher) run(text []byte, pos int) (bool, error) {
 	}
 }
 
-// step executes one instruction; ok is false if the match fails there.
+// step executes the instruction in; ok is false if the match fails at it.
 func (m *Matcher) step(in *inst, pc int32, text []byte, pos int) (next int32, at int, ok bool) {
 	switch in.op {
 	case opLiteral:
@@ -205,7 +205,7 @@ func (m *Matcher) count(in *inst, pc int32, pos int) (int32, int, bool) {
 	case in.max != hir.Unlimited && n >= in.max:
 		return in.y, pos, true
 	case !in.greedy:
-		// The body is entered from the branch, so record the position before it.
+		// The body runs on the branch, so record the position before it.
 		m.assign(in.x+1, pos)
 		m.branch(pc+1, pos)
 		return in.y, pos, true
@@ -216,8 +216,8 @@ func (m *Matcher) count(in *inst, pc int32, pos int) (int32, int, bool) {
 	return pc + 1, pos, true
 }
 
-// one returns the length of the character at pos if it is in the set, else 0; leftwards it
-// is negative.
+// one returns the length of the character at pos if it is in the set, else 0. If in.back is
+// set, it looks at the character before pos, and the length is negative.
 func (in *inst) one(text []byte, pos int) int {
 	if in.back {
 		if pos == 0 {
@@ -249,8 +249,8 @@ func (in *inst) one(text []byte, pos int) int {
 	return 0
 }
 
-// loop takes as many characters as the set and the limits allow, or as few, leaving one
-// frame for all the lengths between.
+// loop takes characters of the set, as many as allowed or as few. It leaves one frame for all
+// other allowed numbers.
 func (m *Matcher) loop(in *inst, pc int32, text []byte, pos int) (int32, int, bool) {
 	taken := 0
 	for ; taken < in.min; taken++ {
@@ -288,7 +288,7 @@ func (m *Matcher) loop(in *inst, pc int32, text []byte, pos int) (int32, int, bo
 	return pc + 1, pos, true
 }
 
-// backtrack undoes assignments until there is another way to continue.
+// backtrack undoes assignments until it reaches a frame with another way to continue.
 func (m *Matcher) backtrack(text []byte) (pc int32, pos int, ok bool) {
 	for len(m.stack) > 0 {
 		top := len(m.stack) - 1
@@ -323,7 +323,7 @@ func (m *Matcher) backtrack(text []byte) (pc int32, pos int, ok bool) {
 	return 0, 0, false
 }
 
-// stepBack returns the position before the last character that a loop ending at pos took.
+// stepBack returns the position before the last character that was taken by a loop ending at pos.
 func stepBack(in *inst, text []byte, pos int) int {
 	if in.back {
 		_, n := utf8.DecodeRune(text[pos:])
@@ -333,8 +333,8 @@ func stepBack(in *inst, text []byte, pos int) int {
 	return -n
 }
 
-// lookEnd ends a look-around that has matched. One match is enough, so its other ways are
-// dropped. Its groups stay, with the frames to undo them, unless it is negative.
+// lookEnd ends a look-around that has matched. One match is enough, so alternatives inside it
+// are dropped. Its groups and their undo frames are kept, unless it is negative.
 func (m *Matcher) lookEnd(in *inst) (int32, int, bool) {
 	base, pos := m.slots[in.x]-1, m.slots[in.x+1]
 	// The frame of the look-around is at base+1, after two undo frames for its slots.

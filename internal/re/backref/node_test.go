@@ -46,14 +46,14 @@ func flagsOf(s string) ecma.Flags {
 	return f
 }
 
-// TestNode compares 9,000 generated patterns on 27,000 texts with node: acceptance, the
-// message of an error, spans and groups. It omits
+// TestNode compares 9,000 generated patterns on 27,000 texts with node: acceptance, error
+// messages, spans and groups. It omits
 //
 //   - the differences in the package doc of ecma: characters over U+FFFF without u
 //     or v, and lone surrogates (never generated);
-//   - features that node 20 doesn't have or has wrong: duplicate names (never
-//     generated), and see oracleDiffers;
-//   - matches V8 finds between the halves of a surrogate pair under u and v,
+//   - features that node 20 lacks or gets wrong: duplicate names (never generated),
+//     and the cases of oracleDiffers;
+//   - matches that V8 finds between the halves of a surrogate pair under u and v,
 //     where the specification doesn't look (see insidePair).
 func TestNode(t *testing.T) {
 	stress.SkipTiny(t)

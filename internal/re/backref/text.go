@@ -38,7 +38,7 @@ func lineTerminator(r rune) bool {
 	return r == '\n' || r == '\r' || r == 0x2028 || r == 0x2029
 }
 
-// word reports whether r is in \w, which under i with u or v has two more characters.
+// word reports whether r is in \w, which with the flag i and u or v has two more characters.
 func word(r rune, fold bool) bool {
 	switch {
 	case 'a' <= r|0x20 && r|0x20 <= 'z', '0' <= r && r <= '9', r == '_':
@@ -47,7 +47,7 @@ func word(r rune, fold bool) bool {
 	return fold && (r == 0x17F || r == 0x212A)
 }
 
-// backref matches the text of the group that is set, or nothing if none is.
+// backref matches the text of the group in in.groups that is set, or nothing if all are unset.
 func (m *Matcher) backref(in *inst, text []byte, pos int) (int, bool) {
 	for _, g := range in.groups {
 		lo, hi := m.slots[2*g], m.slots[2*g+1]
@@ -68,7 +68,8 @@ func (m *Matcher) backref(in *inst, text []byte, pos int) (int, bool) {
 	return pos, true
 }
 
-// foldMatch compares character by character, since equal characters may differ in length.
+// foldMatch compares character by character, because characters that fold to each other may
+// differ in length.
 func foldMatch(in *inst, want, text []byte, pos int) (int, bool) {
 	for len(want) > 0 {
 		var a, b rune

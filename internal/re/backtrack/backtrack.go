@@ -1,10 +1,10 @@
-// Package backtrack finds matches and groups on short texts by trying one way after the
-// other.
+// Package backtrack finds matches and groups in short texts by backtracking: it tries one
+// alternative after the other.
 //
-// It gives the same answers as package pike in fewer steps, without sets of states and
-// with positions written in place. A bit for each state and offset where two paths
-// can meet keeps it from trying anything twice, so time and memory are bounded by
-// states times bytes; Fits says whether a text is short enough for that.
+// It gives the same answers as package pike in fewer steps, since it needs no sets of states
+// and updates positions in place. A bit for each offset and each state where two paths can
+// meet prevents trying anything twice, so time and memory are bounded by states times bytes.
+// Fits says whether a text is short enough for that.
 package backtrack
 
 import (
@@ -18,9 +18,9 @@ const maxBits = 256 << 10 * 8
 // Engine is a program prepared for backtracking. It is immutable and shared.
 type Engine struct {
 	p *nfa.Prog
-	// mark[id] numbers the states with more than one incoming edge. Any other state is
-	// entered at most once at an offset if those are, because its only predecessor was. Every
-	// loop has a marked state.
+	// mark[id] numbers the states with more than one incoming edge, -1 for others. The others
+	// need no bit: their only predecessor is entered at most once at an offset, and so are
+	// they. Every loop has a marked state.
 	mark   []int32
 	marks  int
 	unions *unions
@@ -45,7 +45,7 @@ func New(p *nfa.Prog) *Engine {
 				enter(id)
 			}
 		case nfa.OpSparse:
-			// Only one of a state's edges is taken at an offset.
+			// At a given offset only one of a state's edges is taken.
 			last := ^nfa.ID(0)
 			for _, t := range p.Trans[s.A:s.B] {
 				if t.Next != last {
@@ -128,7 +128,7 @@ func (c *Cache) find(e *Engine, hay []byte, from, to int, anchored bool, slots [
 	}
 	c.seen = c.seen[:words]
 	clear(c.seen)
-	// Bits are kept from one start to the next: anything that failed once fails again.
+	// Bits are kept from one start to the next: whatever failed once fails again.
 	for at := from; at <= to; at++ {
 		if !p.Nullable {
 			for at < to && !p.First[hay[at]] && !anchored {

@@ -22,7 +22,7 @@ func check(t *testing.T, name string, p *nfa.Prog, hay []byte, from, to int, anc
 	wantMatch := vm.Find(p, pike.Input{Hay: hay, From: from, To: to, Anchored: anchored}, want) == pike.Match
 	match, ok := c.Find(backtrack.New(p), hay, from, to, anchored, got)
 	if !ok {
-		return // too long, as reported
+		return // the text is too long, and Fits says so
 	}
 	if match != wantMatch || match && fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Fatalf("%s on %q[%d:%d] anchored %v: %v %v, pike %v %v", name, hay, from, to, anchored, match, got, wantMatch, want)
@@ -55,7 +55,7 @@ func TestPikeAgrees(t *testing.T) {
 	}
 }
 
-// Many ways at one position, as a lexer has.
+// A state with many ways, as in a lexer.
 func TestManyWays(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 14))
 	for range stress.Fewer(1000) {

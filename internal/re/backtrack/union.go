@@ -2,9 +2,9 @@ package backtrack
 
 import "quarry/internal/re/nfa"
 
-// A lexer is an alternation of a hundred ways, of which the next byte leaves two or three.
-// For each state with many ways and each class of bytes, unions lists the remaining ways, in
-// order of preference.
+// unions lists, for each state with many ways and each class of bytes, the ways that remain
+// possible with that next byte, in order of preference. A lexer is an alternation of a hundred
+// ways, of which the next byte leaves two or three.
 type unions struct {
 	classes *[256]byte
 	n       int     // number of classes, plus one for the end of the text
@@ -52,8 +52,8 @@ func newUnions(p *nfa.Prog) *unions {
 	return u
 }
 
-// begins returns the classes with which a way may continue; the last is the end of the text.
-// A way that may match immediately continues with any.
+// begins reports for each class whether a way may continue with it; the last class is the end
+// of the text. A way that may match immediately continues with any class.
 func (u *unions) begins(p *nfa.Prog, id nfa.ID, seen []int32, mark int32) []bool {
 	set := make([]bool, u.n)
 	read := func(lo, hi byte) {

@@ -95,8 +95,8 @@ func BenchmarkLines(b *testing.B) {
 	}
 }
 
-// BenchmarkSpans finds every span of the first 30 MB, line by line as a
-// caller does after Lines, and in one text.
+// BenchmarkSpans finds every span of the first 30 MB, both line by line, as a caller does
+// after Lines, and as one text.
 func BenchmarkSpans(b *testing.B) {
 	text := benchText()
 	if text == nil {

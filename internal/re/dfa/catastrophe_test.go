@@ -29,8 +29,8 @@ func randomWords(n int) []string {
 	return words
 }
 
-// Patterns that make other engines hang or exhaust memory, on a megabyte of unfavourable
-// text: all answers of line mode are right, within seconds and limits.
+// Patterns that make other engines hang or exhaust memory, on a megabyte of unfavourable text.
+// All answers of line mode must be right, within the limits of time and memory.
 func TestCatastrophic(t *testing.T) {
 	stress.SkipShort(t)
 	words := randomWords(10000)

@@ -6,11 +6,10 @@
 // separate text, in one pass over a buffer of many lines; it may run several parts of the
 // buffer in lock-step.
 //
-// A machine reports the same as package pike. Where a byte
-// automaton can't know (a Unicode word test beside a byte over 0x7F, a cache
-// too small for the pattern), Finder says so and Lines asks its caller's
-// Decide. Memory is bounded by the cache size, time by it and the length of
-// the text: a search that keeps refilling its cache is handed over.
+// A machine reports the same matches as package pike. An automaton over bytes can't decide some cases:
+// a Unicode word test beside a byte over 0x7F, or a cache too small for the pattern. Then a Finder
+// returns GaveUp, and Lines calls its caller's decide. Memory is bounded by the cache size, time by
+// the cache size and the length of the text: a search that keeps refilling its cache is handed over.
 //
 // A Finder or Lines is immutable and may be shared; a cache belongs to one goroutine.
 package dfa
@@ -19,9 +18,9 @@ import "quarry/internal/re/nfa"
 
 // Options are the options of the machines; nil and the zero value are the defaults.
 type Options struct {
-	// CacheSize limits the memory of one cache's states in bytes; 0 means 256 bytes for
-	// each state of the program, between MinCacheSize and MaxCacheSize, and more where that
-	// makes the difference, see compactSize. A few states are always kept.
+	// CacheSize limits the memory of one cache's states in bytes. 0 means 256 bytes for each
+	// state of the program, between MinCacheSize and MaxCacheSize, or more for patterns that
+	// profit from it (see compactSize). A minimum of states is always kept.
 	CacheSize int
 
 	// Next, if set, returns where at or after from the next match could begin, or the
@@ -30,21 +29,21 @@ type Options struct {
 	Next func(text []byte, from int) int
 }
 
-// The default size of a cache is between these. 10,000 words without case ran at 0.19 GB/s
-// in 2 MB and at 0.67 in 16; a hundred words need neither.
+// MinCacheSize and MaxCacheSize bound the default size of a cache. 10,000 words without case
+// ran at 0.19 GB/s in 2 MB and at 0.67 in 16; a hundred words need neither.
 const (
 	MinCacheSize = 2 << 20
 	MaxCacheSize = 16 << 20
 )
 
-// compactSize is the default limit of a cache once its rows are by class: [a-q][^u-z]{13}x
-// has some 16,000 states of 200 bytes and ran at 0.04 GB/s in 2 MB, at 0.34 in 8.
+// compactSize is the default limit of a cache whose rows have one entry per class.
+// [a-q][^u-z]{13}x has some 16,000 states of 200 bytes and ran at 0.04 GB/s in 2 MB, at 0.34 in 8.
 const compactSize = 8 << 20
 
 // sizes limit the memory of a cache's states in bytes.
 type sizes struct {
-	wide    int // while rows have an entry for each byte
-	compact int // once they have one per class
+	wide    int // while rows have one entry per byte
+	compact int // once rows have one entry per class
 }
 
 func (o *Options) cacheSize(p *nfa.Prog) sizes {

@@ -19,7 +19,8 @@ const (
 	Stopped
 )
 
-// pollBytes are read between two calls of Stop: well under a millisecond.
+// pollBytes is the number of bytes read between two calls of Stop, which takes well under a
+// millisecond.
 const pollBytes = 256 << 10
 
 // Finder finds spans with two automata: a forward one finds the end of the preferred match,
@@ -30,17 +31,16 @@ type Finder struct {
 	flook, rlook *lookTable
 	cacheSize    sizes
 
-	// skip: without assertions, a run that is back in its start state stays there until a
-	// byte that can begin a match, and such bytes are rare enough to search for them first.
+	// skip is set for patterns without assertions that begin with rare bytes. A run in its start
+	// state stays there until a byte that can begin a match, so it searches for such a byte directly.
 	skip bool
 	next func(text []byte, from int) int
-	// literal: next is the caller's and not the search for a first byte.
+	// literal is set if next is the caller's Options.Next and not the search for a first byte.
 	literal bool
 }
 
-// rareFirst reports whether a match begins with a byte that is rare in most texts, so that
-// searching for one pays. At most a few of them may be small letters or spaces, which are
-// too frequent.
+// rareFirst reports whether matches begin with bytes that are rare in most texts, so that searching
+// for them pays. Small letters and spaces are too frequent: at most a few of the bytes may be such.
 func rareFirst(p *nfa.Prog) bool {
 	common := 0
 	for b, in := range p.First {
@@ -68,7 +68,7 @@ func NewFinder(fwd, rev *nfa.Prog, opt *Options) *Finder {
 	return f
 }
 
-// FindCache has the states that a Finder has built. It must not be used concurrently.
+// FindCache holds the states that a Finder has built. It must not be used concurrently.
 type FindCache struct {
 	// Stop is called every 256 KiB; if it returns true the search stops. It may be nil.
 	Stop func() bool
@@ -110,7 +110,7 @@ func (c *FindCache) Find(hay []byte, from, to int, anchored bool) (start, end in
 // IsMatch reports whether hay[from:to] has a match.
 func (c *FindCache) IsMatch(hay []byte, from, to int, anchored bool) Result {
 	if c.f.fwd.UTF8 {
-		// An empty match may not count, and only a span shows that.
+		// An empty match counts only if it doesn't split a character, and Find checks that.
 		_, _, r := c.Find(hay, from, to, anchored)
 		return r
 	}
@@ -118,9 +118,8 @@ func (c *FindCache) IsMatch(hay []byte, from, to int, anchored bool) Result {
 	return r
 }
 
-// FindEnd returns the end of the leftmost match or, with earliest, the first offset at
-// which some match ends. It doesn't know the start, so an empty match may split a scalar
-// value.
+// FindEnd returns the end of the leftmost match or, with earliest set, the first offset at
+// which any match ends. It doesn't know the start, so an empty match may split a scalar value.
 func (c *FindCache) FindEnd(hay []byte, from, to int, anchored, earliest bool) (end int, r Result) {
 	return c.run(hay, from, to, anchored, earliest)
 }
@@ -157,7 +156,7 @@ func (c *FindCache) run(hay []byte, from, to int, anchored, earliest bool) (end 
 		text := hay[:min(to, i+pollBytes)]
 		ahead := text // how far next may search without calling Stop
 		if c.f.literal {
-			ahead = hay[:to] // many times faster, and a literal may cross the end of text
+			ahead = hay[:to] // not cut at text's end, which a literal may cross; and many times faster
 		}
 		if s == home {
 			i = c.f.next(ahead, i)
@@ -241,8 +240,8 @@ func (c *FindCache) run(hay []byte, from, to int, anchored, earliest bool) (end 
 	return verdict(last)
 }
 
-// plainSteps reads on while only the state changes, and returns where it stopped. Four steps
-// at a time save half of the instructions.
+// plainSteps reads bytes until it meets an entry that needs more than a change of state, and
+// returns the state and offset there. Handling four bytes at a time saves half of the instructions.
 func plainSteps(base unsafe.Pointer, cols *[256]uint8, limit, s uint32, text []byte, i int) (uint32, int) {
 	for ; i+4 <= len(text); i += 4 {
 		// As in run, each entry exists.
@@ -283,9 +282,8 @@ func verdict(last int) (int, Result) {
 	return last, Match
 }
 
-// startOf runs backwards from the end of a match to the leftmost start of a match with this
-// end. That is the start of the preferred match, which has the leftmost start of all matches
-// and this end.
+// startOf runs backwards from the end of a match to the leftmost start of all matches with
+// this end. The preferred match starts there too.
 func (c *FindCache) startOf(hay []byte, from, end int) (start int, r Result) {
 	if c.rev == nil {
 		c.rev = newMachine(c.f.rev, modeReverse, c.f.rlook, c.f.rcl, c.f.cacheSize)

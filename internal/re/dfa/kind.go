@@ -36,8 +36,8 @@ func kindOf(b byte) kind {
 // read and a next byte of kind y. (In a reversed machine the byte that has been read comes
 // later in the text.)
 //
-// Beside a high byte the Unicode assertions are unknown; the table assumes that they hold,
-// which only widens. Finder stops before it relies on that.
+// Next to a high byte the Unicode assertions are unknown. The table assumes that they hold,
+// which can only add matches. Finder gives up before it relies on that.
 type lookTable struct {
 	holds [numKinds][numKinds]nfa.LookSet
 	any   [numKinds]nfa.LookSet // hold before some next byte
@@ -62,7 +62,8 @@ func newLookTable(reverse bool) *lookTable {
 	return t
 }
 
-// holding asks package nfa about a text of the two bytes.
+// holding returns the assertions that hold between bytes of the two kinds, by asking package
+// nfa about a sample of two bytes.
 func holding(before, after kind) nfa.LookSet {
 	sample := [numKinds]string{"", "\n", "\r", "a", " ", "\xff"}
 	hay := []byte(sample[before] + sample[after])
@@ -78,8 +79,8 @@ func holding(before, after kind) nfa.LookSet {
 	return set
 }
 
-// canonical returns the first kind that no assertion in need distinguishes from k, so that
-// states that behave alike are merged.
+// canonical returns the first kind that no assertion in need distinguishes from k. This merges
+// states that behave alike.
 func (t *lookTable) canonical(k kind, need nfa.LookSet) kind {
 	for c := range k {
 		same := true

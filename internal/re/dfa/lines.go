@@ -10,21 +10,21 @@ import (
 // Lines finds the matching lines of a buffer. Every line is a separate text: assertions see
 // nothing outside it, nor its \n.
 //
-// One table serves all lines: the entry for \n decides the end of the line and leads to the
-// start of the next, so a buffer is read in one go. Whether a line matches doesn't depend on
-// preference, and a line that matched is done, so these tables are smaller than a Finder's.
+// One table serves all lines: the entry for \n decides the current line and leads to the start of the
+// next, so a buffer is read in one go. Only whether a line matches is of interest, not which match is
+// preferred, and reading stops at a line's first match, so these tables are smaller than a Finder's.
 type Lines struct {
 	p         *nfa.Prog
 	cl        *classes
 	look      *lookTable
 	cacheSize sizes
 
-	// unsure: on a line with bytes over 0x7F a match isn't certain. A Unicode assertion was
-	// assumed to hold, or an empty match may split a scalar value.
+	// unsure is set if a match isn't certain on a line with bytes over 0x7F, because a Unicode
+	// assertion was assumed to hold or an empty match may split a scalar value.
 	unsure bool
 }
 
-// NewLines makes a machine for a program; its captures are ignored.
+// NewLines makes a machine for a program; the program's captures are ignored.
 func NewLines(p *nfa.Prog, opt *Options) *Lines {
 	return &Lines{
 		p: p, cl: newClasses(p, modeLines), look: newLookTable(false), cacheSize: opt.cacheSize(p),
@@ -32,10 +32,10 @@ func NewLines(p *nfa.Prog, opt *Options) *Lines {
 	}
 }
 
-// Line has the offsets of a line in its buffer, without its \n.
+// Line is the offsets of a line in its buffer, without its \n.
 type Line struct{ Start, End int }
 
-// LineCache has the states that a Lines has built. It must not be used concurrently.
+// LineCache holds the states that a Lines has built. It must not be used concurrently.
 type LineCache struct {
 	// Stop is called every 256 KiB; if it returns true, the rest of the buffer is skipped.
 	// It may be nil.
@@ -45,18 +45,18 @@ type LineCache struct {
 	m      *machine
 	decide func(line []byte) bool
 	always bool // every line matches
-	// handed counts the bytes still to be decided without the machine after it gave up.
-	// Each time the next stretch is longer, unless it read a lot since the last time (at
-	// lastRead).
+	// handed counts the bytes still to be decided without the machine, after it gave up. Each
+	// time it gives up, this stretch gets longer, unless the machine has read much since the
+	// last time (at lastRead).
 	handed, stretch, lastRead int
 	sincePoll                 int // bytes read since the last call of Stop
 	streams                   [maxStreams]stream
 	pieces                    []piece
 }
 
-// NewCache returns an empty cache. decide says exactly whether a line matches. It is called
-// if the machine can't decide, because a Unicode assertion is in the pattern and the line
-// isn't ASCII, or because the cache was refilled too often. Its argument excludes the \n.
+// NewCache returns an empty cache. decide reports exactly whether a line, given without its
+// \n, matches. It is called if the machine can't decide: the pattern has a Unicode assertion
+// and the line isn't ASCII, or the cache was refilled too often.
 func (l *Lines) NewCache(decide func(line []byte) bool) *LineCache {
 	c := &LineCache{l: l, decide: decide, stretch: minStretch}
 	c.m = newMachine(l.p, modeLines, l.look, l.cl, l.cacheSize)
@@ -105,7 +105,7 @@ func (c *LineCache) stopped(read int) bool {
 func (s *stream) abandon() { s.pos, s.floor = s.end, s.end }
 
 // Match reports whether a single line matches, given without its \n. It is for candidate
-// lines, so it omits everything that only many lines need.
+// lines, and omits what pays only for many lines.
 func (c *LineCache) Match(line []byte) bool {
 	if c.always {
 		return true
@@ -154,12 +154,12 @@ func (c *LineCache) Match(line []byte) bool {
 	}
 }
 
-// sure decides about a line that matches according to the machine.
+// sure confirms a line that matches according to the machine, calling decide if that isn't certain.
 func (c *LineCache) sure(line []byte) bool {
 	return !c.l.unsure || ascii(line) || c.decide(line)
 }
 
-// stream is a position where a machine is reading.
+// stream is a part of the buffer that is being read.
 type stream struct {
 	pos, end int
 	floor    int // all remaining lines start here or later
@@ -168,7 +168,7 @@ type stream struct {
 }
 
 // advance reads byte by byte: at most count bytes, or to the stream's end if count is 0. It
-// returns when a line matched, with the stream at the start of the next line.
+// returns once a line matches, with the stream at the start of the next line.
 func (c *LineCache) advance(hay []byte, s *stream, count int) (Line, bool) {
 	m := c.m
 	stop := s.end
@@ -224,8 +224,8 @@ func (c *LineCache) advance(hay []byte, s *stream, count int) (Line, bool) {
 	}
 }
 
-// found handles a match in the line of offset i. It leaves the stream at the start of the
-// next line.
+// found handles a match in the line that contains offset i. It leaves the stream at the start
+// of the next line.
 func (c *LineCache) found(hay []byte, s *stream, i int) (Line, bool) {
 	line := Line{lineStart(hay, s.floor, i), lineEnd(hay[:s.end], i)}
 	c.skip(hay, s, line.End)
@@ -239,8 +239,8 @@ func (c *LineCache) skip(hay []byte, s *stream, end int) {
 	s.state = c.m.startState(false, kindEdge)
 }
 
-// giveUp leaves a stretch of text to be decided by hand. The stretches grow, so at most a
-// few percent of the time goes into refilling caches.
+// giveUp marks a stretch of text to be decided without the machine. The stretches grow, so at
+// most a few percent of the time goes into refilling caches.
 func (c *LineCache) giveUp() {
 	c.m.thrashed = false
 	if c.m.read-c.lastRead > c.stretch {
@@ -251,8 +251,7 @@ func (c *LineCache) giveUp() {
 	c.stretch = min(2*c.stretch, maxStretch)
 }
 
-// handOver moves the stream back to the start of its line, to be decided by hand with some
-// following lines.
+// handOver gives up, and moves the stream back to the start of its line.
 func (c *LineCache) handOver(hay []byte, s *stream) {
 	c.giveUp()
 	s.pos = lineStart(hay, s.floor, s.pos)
@@ -284,8 +283,8 @@ func lineEnd(hay []byte, i int) int {
 	return len(hay)
 }
 
-// lineStart returns the start of the line that contains offset i, which isn't before floor,
-// itself the start of a line. The \n at i belongs to its line.
+// lineStart returns the start of the line that contains offset i. The start isn't before
+// floor, which is the start of a line. A \n at i belongs to the line that it ends.
 func lineStart(hay []byte, floor, i int) int {
 	return floor + bytes.LastIndexByte(hay[floor:i], '\n') + 1
 }

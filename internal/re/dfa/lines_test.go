@@ -25,7 +25,7 @@ func exact(p *nfa.Prog) func([]byte) bool {
 	}
 }
 
-// naive defines the result of Lines: each line on its own.
+// naive defines the result of Lines: it matches each line separately.
 func naive(hay []byte, match func([]byte) bool) []dfa.Line {
 	var out []dfa.Line
 	for at := 0; at < len(hay); {
@@ -109,7 +109,7 @@ func TestLineEdges(t *testing.T) {
 	}
 }
 
-// A Unicode assertion is exact on ASCII lines; decide is called only for other lines.
+// A Unicode assertion is decided exactly on ASCII lines; decide is called only for other lines.
 func TestDecideOnlyWhereNeeded(t *testing.T) {
 	lit := &hir.Node{Op: hir.OpLiteral, Lit: []byte("foo")}
 	b := &hir.Node{Op: hir.OpLook, Look: hir.LookWordUnicode}
@@ -126,8 +126,8 @@ func TestDecideOnlyWhereNeeded(t *testing.T) {
 	}
 }
 
-// The automaton of this pattern has more than 8,192 states: the machine gives up instead of
-// rebuilding its cache for every few bytes.
+// The automaton of this pattern has more than 8,192 states. The machine must give up instead
+// of rebuilding its cache every few bytes.
 func TestThrashing(t *testing.T) {
 	p := nfatest.Compile(t, nfatest.MustParse("[a-q][^u-z]{13}x"), nfa.Options{})
 	match := exact(p)

@@ -2,18 +2,18 @@ package dfa
 
 import "unsafe"
 
-// One step of the machine waits for the previous one: about five cycles a byte, with the
-// processor idle between. Reading several parts of the buffer in one loop fills the gaps. A
-// loop checks only once a block whether a stream fell into one of the rows that can't be
-// left; that stream then reads the block again, byte by byte.
+// Each step of the machine waits for the previous one, about five cycles per byte, during
+// which the processor is idle. Reading several parts of the buffer in one loop fills these
+// gaps. A loop checks only once per block whether a stream fell into a row that leads only to
+// itself; that stream then reads the block again, byte by byte.
 const (
 	// Six streams gained 8 % where few lines match (2.4 against 2.2 GB per
 	// CPU second) and lost 5 % where all do; eight don't fit the registers.
 	maxStreams = 4
 	block      = 8 // bytes
 
-	// Pieces that a stream reads one after the other: small enough that the streams
-	// finish together, large enough that setting one up costs little.
+	// Limits of the size of a piece: small enough that the streams finish together, large
+	// enough that setting one up costs little.
 	minPiece = 2 << 10
 	maxPiece = 64 << 10
 )
@@ -75,7 +75,7 @@ func (c *LineCache) cut(hay []byte) {
 	}
 }
 
-// lockstep reads all pieces.
+// lockstep reads all pieces, several at a time.
 func (c *LineCache) lockstep(hay []byte) {
 	next := 0
 	var own [maxStreams]*piece
@@ -138,8 +138,8 @@ func (c *LineCache) lockstep(hay []byte) {
 	}
 }
 
-// aside lets one stream read alone, keeping the others' states: count bytes, or all of its
-// rest if count is 0.
+// aside lets stream k read alone and keeps the other streams' states valid. It reads count
+// bytes, or to the stream's end if count is 0.
 func (c *LineCache) aside(hay []byte, k, count int) {
 	m := c.m
 	m.live = m.live[:0]
@@ -160,7 +160,7 @@ func (c *LineCache) aside(hay []byte, k, count int) {
 	m.live = m.live[:0]
 }
 
-// finish reads to the end of the stream.
+// finish reads the stream to its end.
 func (c *LineCache) finish(hay []byte, s *stream) {
 	for s.pos < s.end {
 		c.run1(hay, s)
@@ -170,8 +170,8 @@ func (c *LineCache) finish(hay []byte, s *stream) {
 	}
 }
 
-// run reads up to n blocks with all streams and stops after the first block in which some
-// fell into a special row; those are moved back to its start.
+// run reads up to n blocks with all streams. It stops after the first block in which some
+// stream fell into a special row, and moves those streams back to the start of the block.
 func (c *LineCache) run(hay []byte, n int) (fell [maxStreams]bool) {
 	m := c.m
 	st := &c.streams
@@ -181,7 +181,7 @@ func (c *LineCache) run(hay []byte, n int) (fell [maxStreams]bool) {
 	h2, h3 := unsafe.Pointer(&hay[st[2].pos]), unsafe.Pointer(&hay[st[3].pos])
 	s0, s1, s2, s3 := uintptr(st[0].state), uintptr(st[1].state), uintptr(st[2].state), uintptr(st[3].state)
 	var t0, t1, t2, t3 uintptr
-	limit := uintptr(m.special(rowDead)) // dead lines read on
+	limit := uintptr(m.special(rowDead)) // rowDead is not special here: a dead line is read on
 	i := 0
 	if m.wide {
 		base := m.base()
@@ -226,7 +226,7 @@ func (c *LineCache) run(hay []byte, n int) (fell [maxStreams]bool) {
 	return fell
 }
 
-// run1 is run for one stream.
+// run1 is run for a single stream.
 func (c *LineCache) run1(hay []byte, s *stream) {
 	m := c.m
 	n := min(s.end-s.pos, pollBytes) / block

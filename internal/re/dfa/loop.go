@@ -2,26 +2,26 @@ package dfa
 
 import "quarry/internal/re/vec"
 
-// loop is for a state to which nearly all bytes lead back, as after the = of =.*. The bytes
-// that leave it are searched for directly, which is 50 times faster than reading byte by
-// byte.
+// loop describes a state that nearly all bytes lead back to, such as the state after the = of
+// =.*. The bytes that leave the state are searched for directly, which is 50 times faster than
+// reading byte by byte.
 type loop struct {
 	leaves *vec.ByteSet
-	match  bool // each byte that stays was preceded by the end (modeReverse: start) of a match
-	misses int  // times it was left early
+	match  bool // a match ended (modeReverse: started) before each byte that stays
+	misses int  // times the state was left within shortLoop bytes
 }
 
 const (
-	// After loopBytes in the same state, it is checked for a loop. A search outside of
-	// loops pays one comparison per that many bytes.
+	// After loopBytes bytes in the same state, the state is checked for a loop. Outside of
+	// loops a search pays one comparison per that many bytes.
 	loopBytes = 32
-	// minLoop of the 256 bytes must stay in a loop.
+	// At least minLoop of the 256 bytes must stay in the state.
 	minLoop = 128
-	// shortLoop bytes don't pay for a jump; after maxMisses of those, the state no longer
-	// counts as a loop.
+	// A jump of fewer than shortLoop bytes doesn't pay. After maxMisses such jumps, the state
+	// no longer counts as a loop.
 	shortLoop = 16
 	maxMisses = 8
-	// The smallest and the largest piece that last searches at once.
+	// minBackPiece and maxBackPiece bound the pieces that last searches at once.
 	minBackPiece = 64
 	maxBackPiece = 8 << 10
 )
@@ -102,8 +102,8 @@ func (l *loop) next(text []byte, i int) int {
 // or from-1.
 func (l *loop) last(text []byte, from, i int) int {
 	j := i - 1
-	// The kernel reads forwards: skip whole pieces without such a byte, of growing size
-	// while they fit, then smaller ones.
+	// The kernel reads forwards. So skip whole pieces that contain no such byte: of growing
+	// size while there are any, then smaller ones.
 	for size, grow := minBackPiece, true; size >= minBackPiece; {
 		if j+1-from >= size && l.leaves.Find(text[:j+1], j+1-size) < 0 {
 			if j -= size; grow && size < maxBackPiece {

@@ -17,9 +17,9 @@ const (
 	modeLines               // whether a line matches
 )
 
-// The first rows of every table are not states. All their entries lead back to themselves,
-// so a loop may check only occasionally whether it fell into one. The one exception: in
-// modeLines, \n leads from rowDead to the next line.
+// The first rows of every table are not states. All their entries lead back to the row itself,
+// so a loop may check only occasionally whether it fell into one. The exception: in modeLines,
+// \n leads from rowDead to the next line.
 const (
 	rowUnknown = iota // not built yet
 	rowQuit           // the machine can't decide
@@ -28,14 +28,14 @@ const (
 	numSpecial
 )
 
-// matchBit on a table entry says that a match ended (modeReverse: started) before the byte
-// that was read. It belongs to the step, not to the state.
+// matchBit in a table entry says that a match ended (modeReverse: started) before the byte
+// that was read. It is part of the entry, not of the state.
 const matchBit = 1
 
 // machine is the growing automaton of one cache.
 //
-// A row's number times rowBytes is the state's id: the byte offset of the row in the table,
-// so that one step is table[id+4*column].
+// A state's id is the byte offset of its row in the table: the row's number times the row's
+// size. So one step reads table[id+4*column].
 type machine struct {
 	p     *nfa.Prog
 	mode  mode
@@ -51,21 +51,21 @@ type machine struct {
 	arena    []nfa.ID // the rows' sets
 	ids      map[string]uint32
 	starts   [2][numKinds]uint32 // by anchored and the preceding kind; 0 is unknown
-	live     []uint32            // states that a caller needs across a clear
+	live     []uint32            // states that a caller still needs after a clear
 	budget   sizes
 	used     int
 	created  int // states since the last clear
 	scanned  int // bytes since the last clear, maintained by the callers
-	read     int // bytes before the last clear
-	bad      int // number of consecutive clears that came too early
+	read     int // bytes read before the last clear
+	bad      int // consecutive clears that came too early
 	thrashed bool
 	loops    map[uint32]*loop // by state; see loopAt
 	clears   int
 
 	seen  sparseSet
 	stack []nfa.ID
-	list  []nfa.ID // the set being built
-	roots []nfa.ID // what it was built from, see intern
+	list  []nfa.ID // the set of states being built
+	roots []nfa.ID // the states that list was built from; see intern
 	tmp   []nfa.ID
 	key   []byte
 }
@@ -79,7 +79,7 @@ type row struct {
 	atEnd  uint8 // whether the text may end here: 0 unknown, 1 no, 2 yes
 }
 
-// classes is a program's byte classes inverted.
+// classes is the inverse of a program's byte classes.
 type classes struct {
 	of      [256]uint8
 	n       int
@@ -131,8 +131,8 @@ func newMachine(p *nfa.Prog, mode mode, look *lookTable, cl *classes, budget siz
 	return m
 }
 
-// reset empties the table. Rows are wide while they fit the budget, which saves the loops a
-// look-up. Otherwise rows by class hold more states.
+// reset empties the table. While wide rows fit the budget they are used, since they save the
+// loops a look-up. After that rows by class hold more states.
 func (m *machine) reset() {
 	if m.wide {
 		m.shift = 10
@@ -218,9 +218,9 @@ func (m *machine) begin() {
 }
 
 // follow appends to list the states reachable from id without reading a byte: those that
-// read one, match, or assert something that the next byte decides. Assertions in hold are
-// passed; those not in may fail for good. It returns false if the rest of the set doesn't
-// matter, because a match was reached and preference applies.
+// read a byte, match, or assert something that the next byte decides. It passes assertions in
+// hold, and drops those not in may. It returns false if the rest of the set doesn't matter,
+// because a match was reached and preference applies.
 func (m *machine) follow(id nfa.ID, hold, may nfa.LookSet) bool {
 	m.stack = append(m.stack[:0], id)
 	for len(m.stack) > 0 {
@@ -265,8 +265,7 @@ func (m *machine) follow(id nfa.ID, hold, may nfa.LookSet) bool {
 	return true
 }
 
-// resolve makes a set without assertions from the set of r, given the kind of the next
-// byte.
+// resolve returns the set of r with its assertions decided by the kind of the next byte.
 func (m *machine) resolve(r *row, next kind) []nfa.ID {
 	if !r.looks {
 		return m.set(r)
@@ -282,7 +281,7 @@ func (m *machine) resolve(r *row, next kind) []nfa.ID {
 	return m.tmp
 }
 
-// ends reports whether a match ends in state id if the text does. Matched lines have
+// ends reports whether a match ends in state id at the end of the text. Matched lines have
 // already ended.
 func (m *machine) ends(id uint32) bool {
 	i := id >> m.shift
@@ -395,13 +394,13 @@ func (m *machine) lineStart() (id uint32, cleared bool) {
 	return m.startState(false, kindEdge), cleared
 }
 
-// intern returns the state of the set just built.
+// intern returns the state of the set in list.
 //
-// A set with open assertions is kept in one of two forms. Without preference, its states are
-// enough: following the open ones later adds the rest. With preference they aren't: a state
-// after an assertion may already have been passed on a less preferred way, and the order
-// would differ from the exact engine's. So the states it was built from are kept instead,
-// and the set is built again once the next byte is known.
+// A set with undecided assertions is stored in one of two forms. Without preference it is
+// stored as it is: following the assertions later adds the missing states. With preference
+// that could change the order, because a state after an assertion may already be in the set on
+// a less preferred way. So the states that the set was built from are stored instead, and the
+// set is built again once the next byte is known.
 func (m *machine) intern(before kind) uint32 {
 	if len(m.list) == 0 {
 		return m.special(rowDead)
@@ -409,18 +408,18 @@ func (m *machine) intern(before kind) uint32 {
 	open := m.hasOp(m.list, nfa.OpLook)
 	set := m.list
 	if m.mode != modeFind {
-		slices.Sort(set) // fewer states
+		slices.Sort(set) // so that equal sets are one state
 	} else if open {
 		set = m.roots
 	}
 	if !open {
 		return m.row(set, kindEdge, false)
 	}
-	// After an open assertion any other may follow.
+	// Any other assertion may follow an undecided one, so all of them matter.
 	return m.row(set, m.look.canonical(before, m.p.Looks), true)
 }
 
-// row returns the state with these parts, adding it if it is new.
+// row returns the state with this set, preceding kind and looks flag, adding it if it is new.
 func (m *machine) row(set []nfa.ID, before kind, looks bool) uint32 {
 	m.key = append(m.key[:0], byte(before))
 	if looks {
@@ -442,8 +441,8 @@ func (m *machine) row(set []nfa.ID, before kind, looks bool) uint32 {
 	return id
 }
 
-// cost is the memory of a state: its row, its set and key, and about as much as the map
-// needs for it.
+// cost is the memory of a state with a set of n: its row, set and key, and an estimate of the
+// map's share.
 func (m *machine) cost(n int) int { return 1<<m.shift + 8*n + 96 }
 
 func (m *machine) full(n int) bool {
@@ -455,15 +454,15 @@ func (m *machine) full(n int) bool {
 }
 
 const (
-	// minStates is the smallest number of states in the cache, whatever the budget: with
+	// minStates is the smallest number of states in a cache, whatever its size limit. With
 	// fewer, the cache would be cleared after each byte.
 	minStates = 16
 
-	// A state costs about as much to build as 10 bytes to simulate, so a cache that is full
-	// after fewer bytes per state doesn't pay.
+	// A state costs about as much to build as 10 bytes cost to simulate. So a cache that fills
+	// up after fewer bytes per state doesn't pay.
 	minBytesPerState = 10
 
-	// After badClears in a row the search is handed over.
+	// After badClears consecutive early clears the search is handed over.
 	badClears = 3
 )
 

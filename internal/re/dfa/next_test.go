@@ -19,8 +19,8 @@ func mustParse(t *testing.T, pattern string) *hir.Node {
 	return n
 }
 
-// Searching for a literal first changes no results, wherever the text is cut into the
-// stretches between two calls of Stop.
+// Options.Next doesn't change results, regardless of where the text is cut into the pieces
+// between two calls of Stop.
 func TestNextAgrees(t *testing.T) {
 	node := mustParse(t, `foo\s+ba[rz]`)
 	p, rev := nfatest.Compile(t, node, nfa.Options{}), nfatest.Compile(t, node, nfa.Options{Reverse: true})

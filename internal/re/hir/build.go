@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// The functions here build nodes that keep the package's invariants. Each simplifies only
-// where the result matches the same texts with the same preference order and the same
-// groups. A subtree with a group is never dropped, so that every index stays in the tree.
+// The functions here build nodes that keep the package's invariants. They simplify only if the
+// result matches the same texts with the same preference order and groups. A subtree with a
+// group is never dropped, so every group index stays in the tree.
 
 // Empty matches the empty string.
 func Empty() *Node { return &Node{Op: OpEmpty} }
@@ -15,7 +15,7 @@ func Empty() *Node { return &Node{Op: OpEmpty} }
 // Fail matches nothing.
 func Fail() *Node { return &Node{Op: OpFail} }
 
-// Literal matches exactly these bytes. It keeps the slice.
+// Literal matches exactly the bytes b, and keeps the slice.
 func Literal(b []byte) *Node {
 	if len(b) == 0 {
 		return Empty()
@@ -55,18 +55,18 @@ func Assert(l Look) *Node {
 	return &Node{Op: OpLook, Look: l}
 }
 
-// Capture records the text matched by sub as group i, from 1.
+// Capture records the text matched by sub as group i; groups count from 1.
 func Capture(sub *Node, i int, name string) *Node {
 	return &Node{Op: OpCapture, Cap: i, Name: name, Subs: []*Node{sub}}
 }
 
-// Repeat matches sub min to max times; max may be Unlimited. A {0,0} of a subtree with
-// groups stays a node; otherwise it is Empty.
+// Repeat matches sub min to max times; max may be Unlimited. {0,0} gives Empty, except for a
+// sub with groups, which stays in the tree.
 func Repeat(sub *Node, min, max int, greedy bool) *Node {
 	if sub.Op == OpEmpty {
 		return sub
 	}
-	// A node that never consumes a byte does nothing more the second time.
+	// Repeating a node that never consumes a byte has no effect.
 	if max == Unlimited || max > 1 {
 		if l, ok := sub.MaxLen(); ok && l == 0 {
 			max = 1
@@ -91,9 +91,9 @@ func Repeat(sub *Node, min, max int, greedy bool) *Node {
 	return &Node{Op: OpRepeat, Min: min, Max: max, Greedy: greedy, Subs: []*Node{sub}}
 }
 
-// joinRepeats joins a simple repetition of a simple repetition, as (a+)*, into one, or
-// returns nil. If the preference is the same and the inner sub always consumes a byte and
-// has no groups, leaving and re-entering the inner loop reaches nothing that staying in it
+// joinRepeats joins two nested simple repetitions, such as (a+)*, into one, or returns nil.
+// They must have the same preference, and the inner sub must have no groups and always consume
+// a byte. Then leaving the inner loop and entering it again reaches nothing that staying in it
 // doesn't reach earlier.
 func joinRepeats(sub *Node, min, max int, greedy bool) *Node {
 	simple := func(min, max int) bool { return min <= 1 && (max == 1 || max == Unlimited) }
@@ -110,8 +110,8 @@ func joinRepeats(sub *Node, min, max int, greedy bool) *Node {
 	return &Node{Op: OpRepeat, Min: min * sub.Min, Max: max, Greedy: greedy, Subs: []*Node{inner}}
 }
 
-// Concat matches subs one after the other. Nested ones are flattened, empty ones dropped and
-// adjacent literals joined.
+// Concat matches subs one after the other. It flattens nested concatenations, drops empty
+// nodes and joins adjacent literals.
 func Concat(subs ...*Node) *Node {
 	out := make([]*Node, 0, len(subs))
 	open := false // the last literal of out may be extended
@@ -161,12 +161,12 @@ func Concat(subs ...*Node) *Node {
 	return &Node{Op: OpConcat, Subs: out}
 }
 
-// Alt matches one of subs, preferring earlier ones. Nested ones are flattened, failing ones
-// dropped, and adjacent ones that each match a single value become one class: at any place
-// in a text at most one value matches, so their order doesn't matter.
+// Alt matches one of subs, preferring earlier ones. It flattens nested alternations and drops
+// failing nodes. Adjacent nodes that each match a single value become one class: at a given
+// position at most one value matches, so their order doesn't matter.
 func Alt(subs ...*Node) *Node {
 	out := make([]*Node, 0, len(subs))
-	var run []*Node // adjacent ones that may become a class
+	var run []*Node // adjacent subs that may become a class
 	var bytesOnly, scalarOnly bool
 	flush := func() {
 		out = append(out, joinValues(run, bytesOnly)...)
@@ -216,7 +216,7 @@ const (
 	oneByte
 )
 
-// valueKind returns whether n always matches a single value, and its kind.
+// valueKind returns the kind of values that n matches, if n always matches a single value.
 func valueKind(n *Node) kind {
 	switch n.Op {
 	case OpLiteral:
@@ -240,7 +240,7 @@ func valueKind(n *Node) kind {
 	return notOneValue
 }
 
-// joinValues makes one node of adjacent single values.
+// joinValues joins adjacent nodes that match single values into one node.
 func joinValues(run []*Node, bytes bool) []*Node {
 	if len(run) < 2 {
 		return run

@@ -13,9 +13,9 @@ const (
 	surrogateHi = 0xDFFF
 )
 
-// NewClass returns the scalar-value class of the given ranges, which may overlap and be in
-// any order. Reversed ranges are empty; surrogates and values outside Unicode are dropped.
-// The argument isn't kept.
+// NewClass returns the class of the scalar values in ranges, which may overlap and be in any
+// order. Reversed ranges are empty; surrogates and values outside Unicode are dropped.
+// NewClass doesn't keep ranges.
 func NewClass(ranges ...Range) *Class { return canonical(false, slices.Clone(ranges)) }
 
 // NewByteClass is NewClass for a class of single bytes, 0 to 255.
@@ -36,7 +36,7 @@ func AnyScalar() *Class { return NewClass(Range{0, utf8.MaxRune}) }
 // AnyByte returns the class of all bytes.
 func AnyByte() *Class { return NewByteClass(Range{0, 0xFF}) }
 
-// canonical takes ownership of ranges and returns their class in canonical form.
+// canonical returns the class of ranges, which it may modify, in canonical form.
 func canonical(bytes bool, ranges []Range) *Class {
 	limit := rune(utf8.MaxRune)
 	if bytes {
@@ -79,8 +79,8 @@ func merge(ranges []Range) []Range {
 // IsEmpty reports whether no value is in the class.
 func (c *Class) IsEmpty() bool { return len(c.Ranges) == 0 }
 
-// IsASCII reports whether the class has nothing over 0x7F. Such a class means the same as
-// scalar values and as bytes.
+// IsASCII reports whether the class has no value over 0x7F. Such a class means the same
+// whether its values are scalar values or bytes.
 func (c *Class) IsASCII() bool {
 	return len(c.Ranges) == 0 || c.Ranges[len(c.Ranges)-1].Hi < utf8.RuneSelf
 }
@@ -113,8 +113,8 @@ func (c *Class) Equal(o *Class) bool {
 	return c.Bytes == o.Bytes && slices.Equal(c.Ranges, o.Ranges)
 }
 
-// The set operations take two classes of the same kind. A class of bytes and one of scalar
-// values mix only if both are ASCII; the result is then ASCII, in the receiver's kind.
+// The set operations take two classes of the same kind. A class of bytes and a class of scalar
+// values mix only if both are ASCII; the result has the receiver's kind.
 
 // Union returns the values in c or in o.
 func (c *Class) Union(o *Class) *Class {
@@ -138,7 +138,7 @@ func (c *Class) Intersect(o *Class) *Class {
 	return &Class{Bytes: c.Bytes, Ranges: out}
 }
 
-// Negate returns the values not in c: scalar values, or bytes.
+// Negate returns the scalar values or, for a class of bytes, the bytes that are not in c.
 func (c *Class) Negate() *Class {
 	limit := rune(utf8.MaxRune)
 	if c.Bytes {
@@ -162,7 +162,7 @@ func (c *Class) Negate() *Class {
 func (c *Class) Difference(o *Class) *Class {
 	n := o.Negate()
 	if o.Bytes != c.Bytes {
-		// Negate as the receiver's kind, or values that only this kind has would be lost.
+		// Negate o in the kind of c: values that only that kind has must not be lost.
 		n = canonical(c.Bytes, slices.Clone(o.Ranges)).Negate()
 	}
 	return c.Intersect(n)
@@ -191,7 +191,7 @@ func (c *Class) FoldASCII() *Class {
 }
 
 // Fold adds all values that differ from a value of the class only by Unicode's simple case
-// folding. Bytes have only ASCII's cases.
+// folding, for bytes by ASCII case.
 func (c *Class) Fold() *Class {
 	if c.Bytes {
 		return c.FoldASCII()

@@ -36,12 +36,12 @@ func TestNewClassLeavesItsArgument(t *testing.T) {
 	}
 }
 
-// TestAlgebra compares every operation with membership, value by value.
+// TestAlgebra compares every set operation with the membership of single values.
 func TestAlgebra(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 400 {
 		bytes := rng.IntN(2) == 0
-		// Around the surrogates, where mistakes are likely, or low.
+		// Values around the surrogates, where mistakes are likely, or low ones.
 		base := rune(0)
 		if !bytes && rng.IntN(2) == 0 {
 			base = 0xD7C0

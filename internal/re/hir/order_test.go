@@ -12,9 +12,9 @@ import (
 	"quarry/internal/stress"
 )
 
-// backtrack is the simplest possible matcher: it calls k for every way n can match text from
-// i, in order of preference, with the groups so far. An empty iteration ends its loop, and
-// running out of steps ends the search.
+// backtrack is the simplest possible matcher. It calls k for every way in which n can match
+// text from offset i, in order of preference, with the groups so far. An empty iteration ends
+// its loop. The search ends when steps reaches 0.
 func backtrack(n *Node, text string, i int, groups []int, steps *int, k func(end int, groups []int)) {
 	if *steps--; *steps <= 0 {
 		return
@@ -84,8 +84,8 @@ func backtrack(n *Node, text string, i int, groups []int, steps *int, k func(end
 	}
 }
 
-// outcomes lists each end once, with the groups of the preferred way to it; ok is false if
-// there are too many ways.
+// outcomes lists each end of a match once, with the groups of the preferred way to it. ok is
+// false if there are too many ways.
 func outcomes(n *Node, text string) (out []string, ok bool) {
 	seen := map[int]bool{}
 	steps := 3000
@@ -98,8 +98,8 @@ func outcomes(n *Node, text string) (out []string, ok bool) {
 	return out, steps > 0
 }
 
-// randomTree builds one expression twice: with the constructors, and node by node as
-// written.
+// randomTree builds one expression twice: with the constructors, which simplify, and node by
+// node as written.
 func randomTree(rng *rand.Rand, depth int, groups *int) (built, plain *Node) {
 	leaf := func(n *Node) (*Node, *Node) { return n, n }
 	op := rng.IntN(10)

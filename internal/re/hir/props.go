@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// MinLen returns a lower limit in bytes of every match. It is exact except for assertions
-// that contradict each other. It is at most math.MaxInt32.
+// MinLen returns a lower bound on the length of every match, in bytes. It is exact, except for
+// patterns with contradictory assertions. It is at most math.MaxInt32.
 func (n *Node) MinLen() int {
 	switch n.Op {
 	case OpLiteral:
@@ -39,8 +39,8 @@ func (n *Node) MinLen() int {
 	return 0
 }
 
-// MaxLen returns an upper limit in bytes of every match; ok is false if there is none, or
-// none under math.MaxInt32.
+// MaxLen returns an upper bound on the length of every match, in bytes. ok is false if there
+// is none up to math.MaxInt32.
 func (n *Node) MaxLen() (length int, ok bool) {
 	switch n.Op {
 	case OpLiteral:
@@ -103,7 +103,7 @@ func satMul(a, b int) int {
 	return a * b
 }
 
-// CanBeEmpty reports whether a match may be empty; false is certain.
+// CanBeEmpty reports whether a match may be empty. If it returns false, none is.
 func (n *Node) CanBeEmpty() bool { return n.Op != OpFail && n.MinLen() == 0 }
 
 // has reports whether f holds for a node of the tree.

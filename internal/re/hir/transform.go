@@ -5,13 +5,12 @@ import (
 	"errors"
 )
 
-// ErrLineFeed is for a pattern with a literal line feed that can't match.
+// ErrLineFeed reports a pattern with a literal line feed, which can't match within a line.
 var ErrLineFeed = errors.New(`the pattern contains a line feed, which a search by lines can never match`)
 
-// LineMode returns the tree for a search by lines, in which the text of each line without its
-// line feed is the haystack: classes lose the line feed, and the start and end of text or
-// line become the start and end of line. A literal line feed is ErrLineFeed. The argument
-// isn't changed.
+// LineMode returns the tree for a search by lines, where each line without its line feed is a
+// separate text. Classes lose the line feed, and the start and end of text or line become the
+// start and end of line. A literal line feed gives ErrLineFeed. n isn't changed.
 func LineMode(n *Node) (*Node, error) {
 	switch n.Op {
 	case OpLiteral:
@@ -57,9 +56,9 @@ func LineMode(n *Node) (*Node, error) {
 	return Alt(subs...), nil
 }
 
-// WholeWord returns the tree that matches n only without a word character directly before
-// and after it, by Unicode's or ASCII's word characters. Unlike \b it also holds at an edge
-// where the match itself has no word character.
+// WholeWord returns a tree that matches n only if no word character is directly before or
+// after the match. unicode selects Unicode's word characters instead of ASCII's. Unlike with
+// \b, the match itself need not begin or end with a word character.
 func WholeWord(n *Node, unicode bool) *Node {
 	if unicode {
 		return Concat(Assert(LookWordStartHalfUnicode), n, Assert(LookWordEndHalfUnicode))
@@ -67,7 +66,7 @@ func WholeWord(n *Node, unicode bool) *Node {
 	return Concat(Assert(LookWordStartHalfASCII), n, Assert(LookWordEndHalfASCII))
 }
 
-// WholeLine returns the tree that matches n only if the match is a whole line. With crlf a
+// WholeLine returns a tree that matches n only if the match is a whole line. If crlf is set, a
 // line ends before \r\n as well.
 func WholeLine(n *Node, crlf bool) *Node {
 	if crlf {

@@ -44,7 +44,7 @@ func FoldString(s string) string {
 	return b.String()
 }
 
-// hasCase reports whether folding could merge s with another string.
+// hasCase reports whether s has a character with case variants.
 func hasCase(s string) bool {
 	for _, r := range s {
 		if unicode.SimpleFold(r) != r {
@@ -54,8 +54,8 @@ func hasCase(s string) bool {
 	return false
 }
 
-// classStrings lists the strings of a small class. A class made of whole case orbits becomes
-// one folded string per orbit.
+// classStrings lists the strings of a small class. A class that consists of whole case orbits
+// becomes one folded string per orbit.
 func classStrings(c *hir.Class) (set Set, loose, ok bool) {
 	n := 0
 	for _, r := range c.Ranges {
@@ -89,7 +89,7 @@ func classStrings(c *hir.Class) (set Set, loose, ok bool) {
 	return set, false, true
 }
 
-// asciiPair recognises the two cases of an ASCII letter.
+// asciiPair returns the letter whose two ASCII cases are the class, if it is such a pair.
 func asciiPair(c *hir.Class) (rune, bool) {
 	if len(c.Ranges) != 2 {
 		return 0, false
@@ -122,8 +122,8 @@ func orbits(c *hir.Class) (Set, bool) {
 	return set, folds
 }
 
-// partOfOrbit recognises a class like [Μμ], which an ECMAScript parser makes of a letter
-// whose orbit is larger: it becomes one folded string, which matches more than the class.
+// partOfOrbit returns one folded string for a class such as [Μμ], which an ECMAScript parser
+// makes of a letter with a larger orbit. The string matches more than the class.
 func partOfOrbit(c *hir.Class) (Lit, bool) {
 	first := FoldRune(c.Ranges[0].Lo)
 	n := 0

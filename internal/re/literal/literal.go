@@ -1,9 +1,9 @@
 // Package literal finds strings that every match contains.
 //
 // From a pattern's tree it derives a Need: a formula of literals that every matching text
-// satisfies. It may be too weak, but is never too strong, so skipping texts that fail it
-// misses nothing. If the pattern is just a finite set of strings, it reports that, and the
-// matcher needs no automaton.
+// satisfies. The formula may be too weak but is never too strong, so skipping texts that fail
+// it misses nothing. If the pattern is just a finite set of strings, the result lists them,
+// and the matcher needs no automaton.
 package literal
 
 import (
@@ -14,17 +14,17 @@ import (
 )
 
 const (
-	// maxCross limits the strings that a product of parts may have. One pass of the
+	// maxCross limits the number of strings in a product of parts. One pass of the
 	// multi-literal kernel takes 64.
 	maxCross = 64
-	// maxUnion limits a plain alternation of strings, which the big-set matcher takes;
-	// beyond it the automaton is the better engine.
+	// maxUnion limits a plain alternation of strings. Beyond it the automaton is faster than
+	// the matcher for large sets.
 	maxUnion = 4096
-	// maxBytes limits the text of one set.
+	// maxBytes limits the total length of one set.
 	maxBytes = 256 << 10
-	// maxJoined limits a string joined from parts. Each part copies the previous ones, so
-	// a megabyte of letters without case took minutes; a search gains nothing from so long a
-	// literal.
+	// maxJoined limits the length of a string joined from parts. Each join copies the previous
+	// parts, so a megabyte of letters without case took minutes, and a search gains nothing
+	// from so long a literal.
 	maxJoined = 2 << 10
 	// maxClass is the largest class whose members are listed. Digits fit; letters don't:
 	// searching for 26 literals in one pass costs more than the rest of a pattern saves.
@@ -33,15 +33,15 @@ const (
 	maxClauses = 64
 )
 
-// Lit is one string. With Fold set it means all its case variants under simple case
-// folding, and Text is folded. ASCII says that k and s in it mean only their ASCII variants,
-// not the Kelvin sign and the long s, as with (?-u) and in ECMAScript.
+// Lit is one string. With Fold set it means all its case variants under simple case folding,
+// and Text is folded. With ASCII set, k and s mean only their ASCII variants, without the
+// Kelvin sign and the long s, as with (?-u) and in ECMAScript.
 type Lit struct {
 	Text        string
 	Fold, ASCII bool
 }
 
-// Set means at least one of these strings, in order of preference.
+// Set is a list of strings, in order of preference; one of them must occur.
 type Set []Lit
 
 // Op is the kind of a Need.
@@ -66,9 +66,8 @@ type Need struct {
 type Result struct {
 	Need *Need
 
-	// Exact, if not nil, lists all possible matches, in order of preference. Loose says
-	// that it lists too many (an assertion was dropped or cases were merged): then a hit must be
-	// verified.
+	// Exact, if not nil, lists all possible matches, in order of preference. Loose is set if it lists
+	// too many, because an assertion was dropped or cases were merged. Then a hit must be verified.
 	Exact Set
 	Loose bool
 
@@ -77,7 +76,7 @@ type Result struct {
 	Prefix Set
 }
 
-// Also adds the needs of trees that must also match in the same text.
+// Also adds to r the needs of trees, which must also match in the same text.
 func (r *Result) Also(trees []*hir.Node) {
 	var all []*Need
 	for _, n := range append([]*Need{r.Need}, needs(trees)...) {
@@ -109,9 +108,9 @@ func Extract(n *hir.Node) Result {
 	return Result{Need: and(b.clauses), Prefix: b.prefix}
 }
 
-// builder walks a sequence from left to right. cur has every possible string between the
-// last gap and the current position. A gap (something other than a small finite set) turns
-// cur into a clause and starts a new one.
+// builder walks a sequence from left to right. cur has all possible strings between the last
+// gap and the current position. A gap is a node that isn't a small finite set: it turns cur
+// into a clause and starts a new cur.
 type builder struct {
 	cur     Set
 	clauses []*Need
@@ -145,8 +144,8 @@ func (b *builder) add(n *Need) {
 	}
 }
 
-// extend appends one of set to every string of cur. If that grows too large, cur becomes a
-// separate clause and set starts the next one.
+// extend appends each string of set to each string of cur. If the product grows too large, cur
+// becomes a separate clause and set the next cur.
 func (b *builder) extend(set Set, loose bool) {
 	product, mixed, ok := cross(b.cur, set)
 	if !ok {
@@ -187,8 +186,8 @@ func (b *builder) visit(n *hir.Node) {
 	}
 }
 
-// repeat handles repetitions for which finite fails: a match of X{n,} begins with n copies
-// and ends with n copies, so both neighbours are adjacent to copies.
+// repeat handles repetitions for which finite fails. A match of X{n,} begins and ends with n
+// copies of X, so the copies extend the strings before and after it.
 func (b *builder) repeat(n *hir.Node) {
 	if set, loose, ok := finite(n); ok {
 		b.extend(set, loose)
@@ -232,8 +231,8 @@ func alternatives(n *hir.Node) *Need {
 	return or(subs)
 }
 
-// finite lists the strings a node can match, if they are few. Loose says that the list has
-// more than those.
+// finite lists the strings that a node can match, if they are few. loose reports that the list
+// may have other strings as well.
 func finite(n *hir.Node) (set Set, loose, ok bool) {
 	switch n.Op {
 	case hir.OpEmpty:
@@ -323,8 +322,8 @@ func finiteRepeat(n *hir.Node) (Set, bool, bool) {
 		power, loose = product, loose || mixed
 	}
 	if len(powers) > 1 && len(sub) > 1 {
-		// The preference order of aXbX… is interleaved; reproducing it isn't worth it, but
-		// the set is right, so any hit is verified.
+		// The preference order of aXbX… is interleaved, and reproducing it isn't worth it. The
+		// set of strings is right, so verifying each hit suffices.
 		loose = true
 	}
 	if n.Greedy {
@@ -342,8 +341,8 @@ func finiteRepeat(n *hir.Node) (Set, bool, bool) {
 	return out, loose, true
 }
 
-// cross concatenates every string of x with every one of y. mixed reports that a folded
-// string was joined with a cased one and the product had to fold both.
+// cross concatenates every string of x with every string of y. mixed reports that a folded
+// string was joined with one that isn't, so that the product had to fold both.
 func cross(x, y Set) (out Set, mixed, ok bool) {
 	if len(x) == 1 && x[0].Text == "" {
 		return y, false, true
@@ -371,7 +370,7 @@ func cross(x, y Set) (out Set, mixed, ok bool) {
 }
 
 // join concatenates two strings. It fails if the result would be folded and a part isn't
-// UTF-8: folding a text may change such bytes if they form a letter with their neighbours.
+// UTF-8, because folding may change such bytes if they form a letter with their neighbours.
 func join(a, b Lit) (lit Lit, mixed, ok bool) {
 	if len(a.Text)+len(b.Text) > maxJoined {
 		return Lit{}, false, false

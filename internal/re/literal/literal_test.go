@@ -25,7 +25,7 @@ func star(n *hir.Node) *hir.Node { return hir.Repeat(n, 0, hir.Unlimited, true) 
 func plus(n *hir.Node) *hir.Node { return hir.Repeat(n, 1, hir.Unlimited, true) }
 func opt(n *hir.Node) *hir.Node  { return hir.Repeat(n, 0, 1, true) }
 
-// fold spells a word as the classes that a case-insensitive parser makes of it.
+// fold returns a word as a case-insensitive parser does: a sequence of classes.
 func fold(word string) *hir.Node {
 	var subs []*hir.Node
 	for _, r := range word {
@@ -137,8 +137,8 @@ func TestProductsStayBounded(t *testing.T) {
 	}
 }
 
-// A long text without case is a class per letter: the need stays small, and extracting it
-// doesn't copy the previous parts for each letter (5 GB for this).
+// A long text without case is one class per letter. Its need stays small, and extracting it
+// doesn't copy the previous parts for each letter, which took 5 GB here.
 func TestLongFoldedStaysBounded(t *testing.T) {
 	stress.SkipTiny(t)
 	text := strings.Repeat("abcdefghij", 10_000)
@@ -174,7 +174,7 @@ func TestHolds(t *testing.T) {
 	}
 }
 
-// holds reports whether text satisfies the need, in the slow and obvious way.
+// holds reports whether text satisfies the need, by the obvious algorithm.
 func (n *Need) holds(text []byte) bool {
 	switch n.Op {
 	case Any:

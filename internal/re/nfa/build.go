@@ -6,9 +6,9 @@ import (
 	"quarry/internal/re/hir"
 )
 
-// compiler builds from the end of the pattern to its start: compile(n, next) returns the
-// state that matches n and continues to next. So only loops need patching, and the UTF-8
-// automaton of a class can share its tails.
+// compiler builds from the end of the pattern to its start: compile(n, next) returns the state
+// that matches n and continues at next. So only loops need patching, and the UTF-8 automaton
+// of a class can share its tails.
 type compiler struct {
 	p        *Prog
 	opt      Options
@@ -18,7 +18,7 @@ type compiler struct {
 	since    int // bytes since the last call of opt.Stop
 	err      error
 	classes  map[*hir.Class]*classAuto
-	small    map[[smallClass]hir.Range]*classAuto // by content, because a letter without case recurs
+	small    map[[smallClass]hir.Range]*classAuto // by the ranges of a small class, because a letter without case recurs
 }
 
 var errStop = errors.New("limit passed")
@@ -37,10 +37,10 @@ func newCompiler(n *hir.Node, opt Options) *compiler {
 	if !c.opt.NoCaptures {
 		c.p.Slots = slots
 	}
-	// A state costs itself (16 with its share of edges), two sparse-set entries of 8 bytes,
-	// and in the Pike VM two rows of positions: all slots except the end of the match. The
-	// charge is the same with and without captures, so that all automata of a pattern fit or
-	// none does.
+	// The charge for a state covers the state with its share of edges (16 bytes), two
+	// sparse-set entries of 8 bytes, and in the Pike VM two rows of positions, which store all
+	// slots except the end of the match. It is the same with and without captures, so that
+	// either all automata of a pattern fit or none does.
 	c.perState = 16 + 16 + 2*8*(slots-1)
 	c.p.States = make([]State, 0, 16)
 	c.match = c.add(State{Op: OpMatch})
@@ -66,7 +66,7 @@ func (c *compiler) charge(bytes int) {
 	c.poll(bytes)
 }
 
-// poll counts work and occasionally checks whether to stop.
+// poll counts the bytes built, and calls opt.Stop once per pollBytes.
 func (c *compiler) poll(bytes int) {
 	if c.since += bytes; c.since >= pollBytes && c.opt.Stop != nil && c.err == nil {
 		c.since = 0
@@ -74,7 +74,7 @@ func (c *compiler) poll(bytes int) {
 	}
 }
 
-// pollBytes of states take less than a millisecond to build.
+// pollBytes of states are built in less than a millisecond.
 const pollBytes = 256 << 10
 
 func (c *compiler) add(s State) ID {
@@ -89,8 +89,8 @@ func (c *compiler) add(s State) ID {
 // reserve adds a state that is filled in later: the head of a loop.
 func (c *compiler) reserve() ID { return c.add(State{Op: OpFail}) }
 
-// visitBytes is charged for each visit of a node: at most four million visits within the
-// default limit.
+// visitBytes is charged for each visit of a node, which allows at most four million visits
+// within the default limit.
 const visitBytes = 16
 
 func (c *compiler) compile(n *hir.Node, next ID) ID {
@@ -141,7 +141,7 @@ func (c *compiler) literal(lit []byte, next ID) ID {
 
 func (c *compiler) capture(n *hir.Node, next ID) ID {
 	if c.opt.NoCaptures {
-		c.charge(2 * c.perState) // as if built, see newCompiler
+		c.charge(2 * c.perState) // charged as if it were built; see newCompiler
 		return c.compile(n.Subs[0], next)
 	}
 	end := c.add(State{Op: OpCapture, A: next, B: ID(2*n.Cap + 1)})
@@ -174,10 +174,11 @@ func (c *compiler) alt(subs []*hir.Node, next ID) ID {
 	return c.union(ways)
 }
 
-// minShared consecutive alternatives are worth a trie.
+// minShared is the number of consecutive alternatives from which a trie pays.
 const minShared = 3
 
-// shared compiles the first n alternatives into a trie, if they allow it.
+// shared compiles the leading literals, or sequences, among subs into a trie. n is their
+// number, or 0 if there are too few.
 func (c *compiler) shared(subs []*hir.Node, next ID) (n int, id ID) {
 	for n < len(subs) && (subs[n].Op == hir.OpLiteral || subs[n].Op == hir.OpEmpty) {
 		n++
@@ -199,7 +200,7 @@ func (c *compiler) shared(subs []*hir.Node, next ID) (n int, id ID) {
 	return len(seqs), c.sequences(seqs, next)
 }
 
-// union is an ordered choice between ways.
+// union adds an ordered choice between ways.
 func (c *compiler) union(ways []ID) ID {
 	switch len(ways) {
 	case 0:
@@ -215,7 +216,7 @@ func (c *compiler) union(ways []ID) ID {
 	return c.add(State{Op: OpUnion, A: ID(at), B: ID(at + len(ways))})
 }
 
-// sparse reads one byte by trans, which are sorted and disjoint.
+// sparse adds a state that reads one byte by trans, which are sorted and disjoint.
 func (c *compiler) sparse(trans []Trans) ID {
 	switch len(trans) {
 	case 0:
@@ -229,7 +230,7 @@ func (c *compiler) sparse(trans []Trans) ID {
 	return c.add(State{Op: OpSparse, A: ID(at), B: ID(at + len(trans))})
 }
 
-// split prefers more if greedy, otherwise on.
+// split returns a choice that prefers more if greedy, otherwise on.
 func (c *compiler) split(greedy bool, more, on ID) State {
 	if greedy {
 		return State{Op: OpSplit, A: more, B: on}
@@ -256,8 +257,8 @@ func (c *compiler) repeat(n *hir.Node, next ID) ID {
 			cur = body
 			copies--
 		case nullable(sub):
-			// x* is (x+)? if x can be empty: an iteration that matches nothing must not skip the
-			// later alternatives of x.
+			// x* becomes (x+)? if x can be empty: an iteration that matches nothing must not
+			// prevent trying the later alternatives of x.
 			cur = c.add(c.split(n.Greedy, body, next))
 		default:
 			cur = loop
@@ -274,8 +275,7 @@ func (c *compiler) repeat(n *hir.Node, next ID) ID {
 	return cur
 }
 
-// nullable reports whether n can match the empty string, taking assertions
-// as true.
+// nullable reports whether n can match the empty string if all assertions hold.
 func nullable(n *hir.Node) bool {
 	switch n.Op {
 	case hir.OpEmpty, hir.OpLook:
@@ -318,8 +318,8 @@ func (c *compiler) finish(n *hir.Node) {
 		cuts.cut(t.Lo, t.Hi)
 	}
 	if p.Looks != 0 {
-		// Fine enough for any assertion; a slightly larger table doesn't matter for such
-		// patterns.
+		// These classes are fine enough for any assertion. The table gets slightly larger,
+		// which doesn't matter for such patterns.
 		cuts.cut('\n', '\n')
 		cuts.cut('\r', '\r')
 		cuts.cut(0x80, 0xFF)

@@ -6,9 +6,9 @@ import (
 	"quarry/internal/re/hir"
 )
 
-// classAuto is the automaton of one class, built once and copied into the program wherever
-// the class occurs. Nodes come before the nodes that lead to them; the last one is the start.
-// A node's edges lead to an earlier node or, with next == exit, out of the class.
+// classAuto is the automaton of one class, built once and copied into the program wherever the
+// class occurs. A node's edges lead to an earlier node or, with next == exit, out of the
+// class. The last node is the start.
 //
 // The forward form is minimal: equal nodes are merged. \pL (over 600 ranges) is 290 nodes
 // rather than some 1,300 byte sequences.
@@ -52,9 +52,8 @@ func (c *compiler) class(cl *hir.Class, next ID) ID {
 	return c.union(ways)
 }
 
-// smallClass is the number of ranges up to which equal classes share an automaton. A
-// megabyte of letters without case has 26 such classes instead of a million, which took
-// 700 MB.
+// smallClass is the largest number of ranges for which equal classes share an automaton. A
+// megabyte of letters without case has 26 such classes instead of a million, which took 700 MB.
 const smallClass = 4
 
 func (c *compiler) automaton(cl *hir.Class) *classAuto {
@@ -103,7 +102,7 @@ type utf8Builder struct {
 func newClassAuto(cl *hir.Class) *classAuto {
 	b := &utf8Builder{seen: map[string]ID{}}
 	var start []Trans
-	// One group of lead bytes for each encoding length.
+	// One group of lead bytes for each length of encoding.
 	for _, g := range []struct {
 		lo, hi rune // scalar values of this length
 		lead   int  // first lead byte, for the value base
@@ -148,9 +147,9 @@ func clip(ranges []hir.Range, lo, hi rune) []hir.Range {
 	return out
 }
 
-// blocks returns the edges of a node before which base is known and after which more bytes
-// follow: one edge per block of 64^more values that rs overlaps, with equal neighbours
-// joined. lead is the byte of the first block. It uses up rs.
+// blocks returns the edges of a node. base is the value of the bytes read before the node, and more
+// is the number of bytes that follow the edge. There is one edge per block of 64^more values that rs
+// overlaps, with equal neighbours joined. lead is the byte of the first block. blocks modifies rs.
 func (b *utf8Builder) blocks(rs []hir.Range, base rune, more, lead int) []Trans {
 	size := rune(1) << (6 * more)
 	var out []Trans
@@ -161,7 +160,7 @@ func (b *utf8Builder) blocks(rs []hir.Range, base rune, more, lead int) []Trans 
 		var next ID
 		last := block
 		if rs[0].Lo == lo && rs[0].Hi >= hi {
-			// As many whole blocks as the range has.
+			// Take as many whole blocks as the range has.
 			last = (rs[0].Hi-base+1)/size - 1
 			hi = base + (last+1)*size - 1
 			next = b.any(more)
@@ -193,7 +192,7 @@ func (b *utf8Builder) blocks(rs []hir.Range, base rune, more, lead int) []Trans 
 	return out
 }
 
-// tail returns the edges of the last byte.
+// tail returns the edges that read the last byte.
 func tail(rs []hir.Range, base rune) []Trans {
 	out := make([]Trans, len(rs))
 	for i, r := range rs {
@@ -226,13 +225,13 @@ func (b *utf8Builder) node(trans []Trans) ID {
 	return id
 }
 
-// reversed reverses every edge. A graph that is deterministic forwards isn't backwards:
+// reversed reverses every edge. A graph that is deterministic forwards isn't so backwards:
 // several nodes may end with the same byte, so all entries are tried in parallel. Making it
-// deterministic would cost more than the few reverse DFA states that a search visits.
+// deterministic would cost more than it saves in the few reverse DFA states that a search visits.
 func (a *classAuto) reversed() *classAuto {
-	// Edge u -b-> v of the forward form becomes: a node for the edge's target v that reads b
-	// and goes to u. Reverse node v has all edges into v, grouped so that each is
-	// deterministic; duplicates of a byte go to extra nodes.
+	// A forward edge u -b-> v becomes an edge that reads b and leads to u, in a reverse node
+	// for v. The reverse node for v has all edges into v. They are grouped so that each group
+	// is deterministic; duplicates of a byte go to extra nodes.
 	n := len(a.nodes)
 	start := ID(n - 1)
 	into := make([][]Trans, n+1) // into[v], exit is n; Next is the source u
@@ -296,7 +295,7 @@ func clash(node []Trans, e Trans) bool {
 	return false
 }
 
-// insert keeps node sorted.
+// insert adds e to node, which stays sorted.
 func insert(node []Trans, e Trans) []Trans {
 	i := len(node)
 	node = append(node, e)

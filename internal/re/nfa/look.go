@@ -9,8 +9,8 @@ import (
 
 // Sets of assertions that engines treat alike.
 const (
-	// LooksUnicode depend on whole scalar values around the position, not
-	// only on the two bytes next to it.
+	// LooksUnicode are the assertions that depend on whole scalar values around the position,
+	// not only on the two bytes next to it.
 	LooksUnicode LookSet = 1<<hir.LookWordUnicode | 1<<hir.LookNotWordUnicode |
 		1<<hir.LookWordStartUnicode | 1<<hir.LookWordEndUnicode |
 		1<<hir.LookWordStartHalfUnicode | 1<<hir.LookWordEndHalfUnicode |
@@ -25,8 +25,8 @@ const (
 		1<<hir.LookWordStartHalfUnicode | 1<<hir.LookWordEndHalfUnicode
 )
 
-// Holds reports whether assertion l holds in hay at offset at. It sees all of hay, whichever
-// part is being searched.
+// Holds reports whether assertion l holds in hay at offset at. It sees all of hay, even if
+// only a part is being searched.
 //
 // Next to invalid UTF-8 the Unicode tests behave like Rust's: an invalid byte is not a word
 // character for \b, and assertions that could otherwise hold with only invalid bytes around
@@ -90,8 +90,8 @@ func separator(hay []byte, i int) bool {
 	return i >= 0 && i+3 <= len(hay) && hay[i] == 0xE2 && hay[i+1] == 0x80 && hay[i+2]&^1 == 0xA8
 }
 
-// wordBefore reports whether the scalar value before at is a word character, and whether
-// there is a valid one or the edge of the text.
+// wordBefore reports whether the scalar value before at is a word character. valid reports
+// whether a valid one, or the edge of the text, is before at.
 func wordBefore(hay []byte, at int) (word, valid bool) {
 	if at == 0 {
 		return false, true

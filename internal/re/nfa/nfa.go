@@ -1,10 +1,10 @@
 // Package nfa compiles a pattern tree into a byte-at-a-time Thompson automaton and decides
 // whether a zero-width assertion holds.
 //
-// A Prog accepts exactly what its tree does, in order of preference: at a state with several
-// ways on, the earlier one wins. Scalar-value classes are expanded to UTF-8, so a byte that
-// isn't part of a valid encoding never matches one. A Prog is immutable and shared by all
-// engines; the state of a search is in each engine's Cache.
+// A Prog accepts exactly what its tree accepts, in order of preference: at a state with
+// several ways to continue, the earlier one wins. Scalar-value classes are expanded to UTF-8,
+// so they never match a byte that isn't part of a valid encoding. A Prog is immutable and
+// shared by all engines; the state of a search is in each engine's Cache.
 package nfa
 
 import (
@@ -22,12 +22,12 @@ type ID uint32
 type Op uint8
 
 const (
-	OpFail    Op = iota // no way on
+	OpFail    Op = iota // no way to continue
 	OpMatch             // the pattern has matched
 	OpRange             // one byte in Lo..Hi, then A
 	OpSparse            // one byte by Trans[A:B], sorted and disjoint
-	OpSplit             // A, then B by preference
-	OpUnion             // Alts[A:B] by preference
+	OpSplit             // A or, less preferred, B
+	OpUnion             // Alts[A:B] in order of preference
 	OpLook              // if Look holds, A
 	OpCapture           // store the position in slot B, then A
 )
@@ -52,8 +52,8 @@ type Prog struct {
 	Trans  []Trans
 	Alts   []ID
 
-	// Start begins a match at the current position. Search begins with a lazy loop over
-	// any byte, so a match may start later.
+	// Start is the state for a match at the current position. Search is the start of a lazy
+	// loop over any byte, so a match may start later.
 	Start, Search ID
 
 	// Slots is twice the number of groups, including the whole match: group i starts at
@@ -71,22 +71,22 @@ type Prog struct {
 	// scalar value.
 	UTF8 bool
 
-	// AnchoredStart reports whether every match begins at the start of the text;
-	// LineAnchored whether every match begins there or after \n. AnchoredEnd is the same for
-	// the end of the text.
+	// AnchoredStart reports whether every match begins at the start of the text, LineAnchored
+	// whether every match begins there or after \n. AnchoredEnd reports whether every match
+	// ends at the end of the text.
 	AnchoredStart, LineAnchored, AnchoredEnd bool
 
-	// First has the possible first bytes of a non-empty match. With Nullable set the empty
-	// string may match, if assertions allow it.
+	// First has the possible first bytes of a non-empty match. Nullable reports whether the
+	// empty string can match, if assertions allow it.
 	First    [256]bool
 	Nullable bool
 
-	// Classes maps a byte to its equivalence class: no edge and no assertion distinguishes
-	// bytes of one class. NumClasses counts them.
+	// Classes maps a byte to its equivalence class: no edge and no assertion distinguishes the
+	// bytes of a class. NumClasses is the number of classes.
 	Classes    [256]byte
 	NumClasses int
 
-	// Size is the number of bytes that count against Options.SizeLimit.
+	// Size is the memory in bytes that counts towards Options.SizeLimit.
 	Size int
 }
 
@@ -111,22 +111,22 @@ type Options struct {
 	// 0 means DefaultSizeLimit.
 	SizeLimit int
 
-	// Stop, if set, is called every 256 KB. If it returns an error, Compile gives up and
-	// returns it.
+	// Stop, if set, is called once per 256 KB built. If it returns an error, Compile returns
+	// that error.
 	Stop func() error
 
 	// NoCaptures omits the group states. Slots is then 2.
 	NoCaptures bool
 
-	// Reverse builds the automaton of the reversed language, which finds the start of a
+	// Reverse builds the automaton that reads the text backwards, which finds the start of a
 	// match from its end. It implies NoCaptures, and has no preference.
 	Reverse bool
 
 	// UTF8 sets Prog.UTF8.
 	UTF8 bool
 
-	// Relax makes the assertions in this set hold everywhere. The result matches at least
-	// where the pattern does.
+	// Relax makes the assertions in this set hold everywhere. The result matches wherever the
+	// pattern does, and maybe elsewhere.
 	Relax LookSet
 }
 
@@ -147,7 +147,7 @@ func Compile(n *hir.Node, opt Options) (*Prog, error) {
 		return nil, fmt.Errorf("%w: it needs more than %d MB once its repetitions are written out", ErrTooLarge, opt.SizeLimit>>20)
 	}
 	c.p.Start = start
-	// Search: an any-byte loop that prefers to start a match.
+	// Search is a loop over any byte that prefers to start a match.
 	loop := c.reserve()
 	anyByte := c.add(State{Op: OpRange, Lo: 0, Hi: 255, A: loop})
 	c.p.States[loop] = State{Op: OpSplit, A: start, B: anyByte}
@@ -194,7 +194,7 @@ func (p *Prog) mayStart(lo, hi byte) {
 	}
 }
 
-// Next returns the state that follows an OpSparse state on b.
+// Next returns the state that follows the OpSparse state s on byte b.
 func (p *Prog) Next(s *State, b byte) (ID, bool) {
 	for _, t := range p.Trans[s.A:s.B] {
 		if b < t.Lo {
@@ -207,7 +207,7 @@ func (p *Prog) Next(s *State, b byte) (ID, bool) {
 	return 0, false
 }
 
-// byteSet has the ends of equivalence classes: bit b set means b and b+1 differ.
+// byteSet marks where equivalence classes end: bit b set means that b and b+1 differ.
 type byteSet [4]uint64
 
 func (s *byteSet) cut(lo, hi byte) {

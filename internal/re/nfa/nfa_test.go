@@ -56,8 +56,8 @@ func closure(p *nfa.Prog, todo []nfa.ID) []nfa.ID {
 	return set
 }
 
-// Every scalar value is accepted exactly if it is in the class, forwards and backwards, and
-// nothing else is.
+// Every scalar value is accepted exactly if it is in the class, forwards and backwards. Other
+// byte sequences are never accepted.
 func TestClassIsItsUTF8(t *testing.T) {
 	for _, pattern := range []string{
 		`[a-z]`, `[^a]`, `\pL`, `[é]`, `[\x{80}-\x{7FF}]`, `[\x{7FF}-\x{800}]`, `[\x{FFFF}-\x{10000}]`, `(?s:.)`,
@@ -75,7 +75,7 @@ func TestClassIsItsUTF8(t *testing.T) {
 		step := rune(stress.Size(7, 1))
 		for r := rune(0); r <= utf8.MaxRune; r += step {
 			if r > 0x3000 && r < 0x10FF00 && r%61 != 0 && r&0xFFF > 2 && r&0xFFF < 0xFFE {
-				continue // the edges of blocks and a sample between
+				continue // test the ends of blocks, and a sample of the rest
 			}
 			if r >= 0xD800 && r <= 0xDFFF {
 				continue
@@ -159,7 +159,7 @@ func TestFirstBytes(t *testing.T) {
 	}
 }
 
-// Relax makes the chosen assertions hold everywhere and doesn't change others.
+// Relax makes the given assertions hold everywhere and doesn't change others.
 func TestRelax(t *testing.T) {
 	look := func(l hir.Look) *hir.Node { return &hir.Node{Op: hir.OpLook, Look: l} }
 	n := &hir.Node{Op: hir.OpConcat, Subs: []*hir.Node{

@@ -7,11 +7,10 @@ import (
 	"quarry/internal/re/hir"
 )
 
-// A sequence is a pattern of fixed length: a set of scalar values for each position, such as
-// a word without case. Alternatives of sequences share prefixes in a trie like literals (see
-// trieNode), as long as two sets at one position are either equal or disjoint; where they
-// overlap a new group begins.
-// either equal or disjoint; where they overlap a new group begins.
+// seqNode is a common prefix of some sequences. A sequence is a pattern of fixed length, such
+// as a word without case: a set of scalar values for each position. Alternatives of sequences
+// share prefixes in a trie like literals (see trieNode), as long as two sets at one position
+// are either equal or disjoint. Where they overlap, a new group begins.
 type seqNode struct {
 	groups []seqGroup
 }
@@ -57,7 +56,7 @@ func sequence(n *hir.Node, out [][]hir.Range) ([][]hir.Range, bool) {
 	return nil, false
 }
 
-// sequences is an ordered choice between sequences.
+// sequences adds an ordered choice between sequences.
 func (c *compiler) sequences(seqs [][][]hir.Range, next ID) ID {
 	trie := []seqNode{{}}
 	for _, seq := range seqs {
@@ -98,8 +97,8 @@ func (c *compiler) sequences(seqs [][][]hir.Range, next ID) ID {
 	return ids[0]
 }
 
-// seqGroup appends the ways of one group: all its ASCII in one state, and each edge's other
-// values in a class.
+// seqGroup appends the ways of one group: one state for all its ASCII values, and a class for
+// the other values of each edge.
 func (c *compiler) seqGroup(ways []ID, edges []seqEdge, ids []ID) []ID {
 	var trans []Trans
 	var rest []ID
@@ -125,7 +124,7 @@ func (c *compiler) seqGroup(ways []ID, edges []seqEdge, ids []ID) []ID {
 	return append(ways, rest...)
 }
 
-// seqStep follows set from node at, growing the trie if necessary.
+// seqStep returns the node that follows node at on set, growing the trie if necessary.
 func seqStep(trie *[]seqNode, at int, set []hir.Range) int {
 	n := &(*trie)[at]
 	fresh := len(n.groups) == 0 || n.groups[len(n.groups)-1].ends

@@ -2,10 +2,10 @@ package nfa
 
 import "quarry/internal/re/hir"
 
-// trieNode is a common prefix of some literals. Its edges are in groups in order of
-// preference: a literal that ends here closes the group, so a longer literal added later is
-// less preferred. Within a group all edges read different bytes, so their order doesn't
-// matter, and literals through one edge keep their order below it.
+// trieNode is a common prefix of some literals. Its edges are in groups, in order of
+// preference. A literal that ends here closes the current group, so a longer literal added
+// later is less preferred. Within a group all edges read different bytes, so their order
+// doesn't matter. Literals through the same edge keep their order below it.
 type trieNode struct {
 	groups []trieGroup
 }
@@ -15,7 +15,7 @@ type trieGroup struct {
 	ends  bool    // a literal ends after these edges
 }
 
-// literals is an ordered choice between literals with shared prefixes: ten thousand words
+// literals adds an ordered choice between literals with shared prefixes: ten thousand words
 // become a few branches at each state rather than a union of ten thousand.
 func (c *compiler) literals(subs []*hir.Node, next ID) ID {
 	trie := []trieNode{{}}
@@ -62,7 +62,7 @@ func (c *compiler) literals(subs []*hir.Node, next ID) ID {
 	return ids[0]
 }
 
-// step follows b from node at, growing the trie if necessary.
+// step returns the node that follows node at on b, growing the trie if necessary.
 func step(trie *[]trieNode, at ID, b byte) ID {
 	n := &(*trie)[at]
 	if len(n.groups) == 0 || n.groups[len(n.groups)-1].ends {
@@ -80,7 +80,8 @@ func step(trie *[]trieNode, at ID, b byte) ID {
 	return id
 }
 
-// end marks that a literal ends at n. A second one with the same bytes could never win.
+// end records that a literal ends at n. A second literal with the same bytes could never win,
+// so it is ignored.
 func (n *trieNode) end() {
 	for _, g := range n.groups {
 		if g.ends {

@@ -6,15 +6,15 @@ import (
 	"quarry/internal/re/nfa"
 )
 
-// New makes an engine from a program that was compiled without Reverse. It returns nil if
-// the pattern has to choose somewhere, or if its table would be too large.
+// New makes an engine from a program that was compiled without Reverse. It returns nil if the
+// pattern needs a choice somewhere, or if the table would be too large.
 func New(p *nfa.Prog) *Engine {
 	b := &builder{
 		e:    &Engine{p: p, classes: p.Classes, shift: uint(bits.Len(uint(p.NumClasses - 1))), actions: make([]action, 1)},
 		rows: make(map[nfa.ID]uint32),
 		seen: make([]uint32, len(p.States)),
 	}
-	b.grow() // row 0, see dead
+	b.grow() // row 0 is unused; see dead
 	b.e.start = b.row(p.Start)
 	for b.ok() && len(b.todo) > 0 {
 		id := b.todo[len(b.todo)-1]
@@ -27,25 +27,25 @@ func New(p *nfa.Prog) *Engine {
 	return b.e
 }
 
-// builder builds an engine. A row is the state after reading a byte, with all states
-// reachable from it without reading another.
+// builder builds an engine. A row is the state after a byte is read; it covers all states
+// reachable from there without reading another byte.
 type builder struct {
 	e      *Engine
 	rows   map[nfa.ID]uint32
 	todo   []nfa.ID // rows to be filled
-	seen   []uint32 // by state: the last row it was reached from
+	seen   []uint32 // by state: mark of the last row it was reached from
 	stack  []way
-	choose bool // two ways at one position
+	choose bool // two ways apply at one position
 }
 
-// way is a state reached without reading, and the actions on the way.
+// way is a state reached without reading a byte, and the actions on the path to it.
 type way struct {
 	id    nfa.ID
 	looks nfa.LookSet
 	slots []uint16
 }
 
-// to continues without reading.
+// to returns the way continued to state id.
 func (w way) to(id nfa.ID) way {
 	w.id = id
 	return w
@@ -86,7 +86,7 @@ func (b *builder) action(w way) uint32 {
 	return b.number(w)<<actionShift | flag
 }
 
-// number returns the number of a way's action. There are few.
+// number returns the number of a way's action, adding the action if it is new. There are few.
 func (b *builder) number(w way) uint32 {
 	a := newAction(w.looks, w.slots)
 	for i := range b.e.actions {
@@ -99,7 +99,7 @@ func (b *builder) number(w way) uint32 {
 }
 
 // fill follows all ways from a row's state in order of preference, like pike.Cache. A state
-// reached twice means a choice, and so does a byte read by two states.
+// reached twice, or a byte read by two states, means that the pattern needs a choice.
 func (b *builder) fill(root nfa.ID) {
 	e, row := b.e, b.rows[root]
 	mark := row>>e.shift + 1
@@ -137,20 +137,21 @@ func (b *builder) fill(root nfa.ID) {
 		case nfa.OpMatch:
 			e.final[row>>e.shift] = uint16(b.number(w))
 			if w.looks == 0 {
-				b.stack = b.stack[:0] // lower preferences can't win
+				b.stack = b.stack[:0] // ways of lower preference can't win
 			}
 			flags = winsFlag
 		}
 	}
 	if e.final[row>>e.shift] != noMatch {
-		// The loop must stop here even if the byte continues or is not read.
+		// The loop must stop at every entry of this row, even if the byte continues the match
+		// or is not read.
 		for i := range uint32(1) << e.shift {
 			e.table[row+i] |= matchFlag
 		}
 	}
 }
 
-// edge adds the result of reading a byte of lo..hi; low is the entry without the row.
+// edge sets the entries for the bytes lo..hi to the row of to, combined with low (flags and action).
 func (b *builder) edge(row, low uint32, lo, hi byte, to nfa.ID) {
 	entry := b.row(to) | low
 	for c := int(b.e.classes[lo]); c <= int(b.e.classes[hi]); c++ {

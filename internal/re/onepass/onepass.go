@@ -1,9 +1,8 @@
-// Package onepass finds the groups of patterns that never have to choose: at every position
-// of a match the next byte alone determines how to continue, as in ^(\d+);([^;]*);(.*)$.
+// Package onepass finds the groups of patterns without choices: at every position of a match
+// the next byte alone determines how to continue, as in ^(\d+);([^;]*);(.*)$.
 //
-// For a match that begins at a given offset it gives the same groups as package pike,
-// with one table look-up for each byte. New refuses patterns that have to choose, so
-// this holds for every Engine.
+// For a match that begins at a given offset it gives the same groups as package pike, with one
+// table look-up per byte. New refuses patterns with choices.
 package onepass
 
 import (
@@ -14,9 +13,8 @@ import (
 	"quarry/internal/re/nfa"
 )
 
-// An entry of the table is the offset of the next row, plus flags and the number of the
-// action to take before the byte is read. In a loop such as [^;]* most entries are only a
-// row.
+// An entry of the table is the offset of the next row, flags, and the number of the action to
+// take before the byte is read. In a loop such as [^;]* most entries have no flags and no action.
 const (
 	rowBits     = 18
 	rowMask     = 1<<rowBits - 1
@@ -30,8 +28,8 @@ const (
 	maxEntries = 128 << 10
 )
 
-// dead is the entry of a byte that isn't read. Row 0 is never a target, since no way leads
-// back to the start of a pattern: New adds an unused one.
+// dead is the entry for a byte that isn't read. It means row 0, which New leaves unused: no
+// way leads back to the start of a pattern, so row 0 is never a real target.
 const dead = matchFlag
 
 // Engine is a program compiled into a table. It is immutable and shared.
@@ -47,9 +45,9 @@ type Engine struct {
 
 const noMatch = ^uint16(0)
 
-// action happens between two bytes: assertions that must hold, and slots that are set to the
-// position. Most actions set one or two slots, when a group ends and the next one begins;
-// these are a and b, equal if there is one.
+// action describes what happens between two bytes: assertions that must hold, and slots that
+// are set to the position. Most actions set one or two slots, when a group ends and the next
+// one begins. These are a and b; a equals b if there is only one.
 type action struct {
 	looks nfa.LookSet
 	a, b  uint16
@@ -57,7 +55,7 @@ type action struct {
 }
 
 func newAction(looks nfa.LookSet, slots []uint16) action {
-	// Slot 0 is the start of the match, which is set at the end.
+	// Slot 0, the start of the match, is set at the end of the search.
 	x := action{looks: looks}
 	switch len(slots) {
 	case 0:
@@ -93,10 +91,10 @@ func (x *action) apply(slots []int, at int) {
 // Cache is the scratch of one search. The zero value is ready. It must not be used
 // concurrently.
 type Cache struct {
-	all []int // replaces slots that are too short
+	all []int // used if the caller's slots are too short
 
-	// The match known so far ends at end, -1 if none, with the action last. A longer
-	// preferred one may follow, so its slots are saved before others are written.
+	// The longest match so far ends at end (-1 if there is none) with the action last. A
+	// longer preferred match may follow, so the slots are saved before they are overwritten.
 	end   int
 	last  uint16
 	saved bool

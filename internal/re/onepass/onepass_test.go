@@ -63,7 +63,7 @@ func TestPikeAgrees(t *testing.T) {
 	}
 }
 
-// Patterns with a choice are refused, and others are not.
+// Patterns that need a choice are refused, others are accepted.
 func TestWhichPatterns(t *testing.T) {
 	for _, c := range []struct {
 		pattern string

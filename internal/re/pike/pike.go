@@ -1,4 +1,4 @@
-// Package pike simulates an automaton exactly, all threads in step, in order of preference.
+// Package pike simulates an automaton exactly: all threads advance together, in order of preference.
 //
 // It is the reference for every other engine: its result is the leftmost match that the
 // pattern prefers, with its groups, for any pattern, assertion and text. Time is at most
@@ -12,7 +12,7 @@ import (
 
 // Input defines a search.
 type Input struct {
-	// Hay is the text that assertions see. The match is in Hay[From:To].
+	// Hay is the text that assertions see. Matches must be in Hay[From:To].
 	Hay      []byte
 	From, To int
 
@@ -23,17 +23,17 @@ type Input struct {
 	// at the end of the preferred one.
 	Earliest bool
 
-	// Done is called every 4 KiB, or pollSteps, with the bytes and thread steps since the
-	// last call, and once more at the end. If it returns true the search gives up. It may be
-	// nil.
+	// Done, if set, is called after every 4 KiB or pollSteps thread steps, and once more at the end.
+	// It gets the bytes and thread steps since the last call. If it returns true, the search gives up.
 	Done func(bytes, steps int) bool
 }
 
-// pollSteps between two calls of Done: with thousands of live threads 4 KiB take a second.
+// pollSteps is the number of thread steps between two calls of Done. With thousands of live
+// threads 4 KiB take a second.
 const pollSteps = 1 << 20
 
-// pollBytes between two calls of Done: at 10 MB/s, the slowest speed seen for patterns with
-// hundreds of live threads, that is every 0.4 ms.
+// pollBytes is the number of bytes between two calls of Done. At 10 MB/s, the slowest speed
+// seen for patterns with hundreds of live threads, that is every 0.4 ms.
 const pollBytes = 4096
 
 // Result is the outcome of a search.
@@ -70,8 +70,8 @@ func (t *threads) add(id nfa.ID) {
 	t.dense = append(t.dense, id)
 }
 
-// frame is either a state to follow or, with slot >= 0, a position to restore once the
-// states above it on the stack are done.
+// frame is either a state to follow or, with slot >= 0, a position to restore once the frames
+// above it on the stack are done.
 type frame struct {
 	id   nfa.ID
 	slot int32
@@ -90,8 +90,8 @@ func (t *threads) fit(states, width int) {
 }
 
 // Find searches and, on Match, fills slots: the start and end of the match, then of each
-// group, -1 for a group that did not participate. slots may be shorter than the program's;
-// if it is empty the result only says whether there is a match.
+// group, with -1 for a group that did not participate. slots may be shorter than the
+// program's. If slots is empty, the result only tells whether there is a match.
 func (c *Cache) Find(p *nfa.Prog, in Input, slots []int) Result {
 	if in.From > in.To || in.From < 0 || in.To > len(in.Hay) {
 		return NoMatch
@@ -109,7 +109,7 @@ func (c *Cache) Find(p *nfa.Prog, in Input, slots []int) Result {
 		if r != Match || !p.UTF8 || s[0] != s[1] || !nfa.SplitsRune(in.Hay, s[0]) {
 			return r
 		}
-		// At most three consecutive offsets are inside a scalar value.
+		// Skip an empty match inside a scalar value; there are at most three in a row.
 		if in.Anchored || s[0] >= in.To {
 			return NoMatch
 		}
@@ -118,8 +118,8 @@ func (c *Cache) Find(p *nfa.Prog, in Input, slots []int) Result {
 }
 
 func (c *Cache) find(p *nfa.Prog, in *Input, slots []int) Result {
-	// Slot 1, the end, is known only on a match and is not in a row: row[0] is slot 0,
-	// row[i] is slot i+1.
+	// Rows don't store slot 1, the end, which is known only on a match. So row[0] is slot 0,
+	// and row[i] is slot i+1.
 	nslots := min(len(slots), p.Slots) &^ 1
 	width := max(0, nslots-1)
 	for i := range slots {
@@ -153,7 +153,7 @@ func (c *Cache) find(p *nfa.Prog, in *Input, slots []int) Result {
 			mark, poll, steps = at, at+pollBytes, 0
 		}
 		if len(c.cur.dense) == 0 && !found && !anchored && !p.Nullable {
-			// No thread is alive: skip to where the next can start.
+			// No thread is alive: skip to where the next match can start.
 			for at < in.To && at < poll && !p.First[in.Hay[at]] {
 				at++
 			}
@@ -184,8 +184,8 @@ func (c *Cache) find(p *nfa.Prog, in *Input, slots []int) Result {
 	return NoMatch
 }
 
-// step moves every thread of cur over the byte at offset at into next. It reports a match
-// that ends at offset at, and then drops threads of lower preference.
+// step moves every thread of cur over the byte at offset at into next. If a match ends at
+// offset at, it returns true and drops the threads of lower preference.
 func (c *Cache) step(p *nfa.Prog, in *Input, at, width int, slots []int) bool {
 	b, more := byte(0), at < in.To
 	if more {
@@ -223,7 +223,7 @@ func (c *Cache) step(p *nfa.Prog, in *Input, at, width int, slots []int) bool {
 }
 
 // follow adds to set every state reachable from id without reading a byte, in order of
-// preference, with row as their positions. It restores row.
+// preference, with the positions in row. It restores row.
 func (c *Cache) follow(p *nfa.Prog, set *threads, id nfa.ID, hay []byte, at int, row []int) {
 	width := len(row)
 	c.stack = append(c.stack[:0], frame{id: id, slot: -1})

@@ -239,8 +239,8 @@ func TestCatastrophic(t *testing.T) {
 		return &hir.Node{Op: hir.OpRepeat, Min: k, Max: k, Greedy: true, Subs: []*hir.Node{n}}
 	}
 	group := func(n *hir.Node) *hir.Node { return &hir.Node{Op: hir.OpCapture, Cap: 1, Subs: []*hir.Node{n}} }
-	// Not periodic: a period of 16 would keep 65,536 threads alive, which is linear in
-	// states times bytes but takes an hour.
+	// The text must not be periodic: a period of 16 would keep 65,536 threads alive. That is
+	// still linear in states times bytes, but takes an hour.
 	random := make([]byte, 1<<20)
 	for i := range random {
 		random[i] = byte('a' + r.IntN(26))
@@ -286,7 +286,7 @@ func TestFoldedAlternatives(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 22))
 	words := []string{"a", "ab", "abk", "abc", "kK", "ſs", "b", "[a-c]", "é", "[é☃]k", "", "ba", "[^a]b"}
 	for range 3000 {
-		// Built here: Go's parser would share prefixes itself.
+		// The tree is built here because Go's parser would share prefixes itself.
 		alt := &hir.Node{Op: hir.OpAlt}
 		var alts []string
 		for range 3 + r.IntN(5) {

@@ -2,9 +2,9 @@ package syntax
 
 import "errors"
 
-// Budget limits the memory and time of parsing: all patterns of one call share one. It
-// counts bytes as estimated by the parsers, and occasionally checks whether to stop. Once it
-// is spent or stopped, it stays so.
+// Budget limits the memory and time of parsing; all patterns of one call share it. It counts
+// bytes as estimated by the parsers, and occasionally calls stop. Once it is spent or stopped,
+// Take always returns false.
 type Budget struct {
 	left  int
 	since int          // bytes since the last call of stop
@@ -12,8 +12,8 @@ type Budget struct {
 	err   error
 }
 
-// The parsers charge these for a node of a tree and for a range of a class. Sorting 2
-// million ranges takes a third of a second.
+// NodeBytes and RangeBytes are the parsers' charges for a node of a tree and a range of a
+// class. Sorting 2 million ranges takes a third of a second.
 const (
 	NodeBytes  = 256
 	RangeBytes = 32
@@ -25,8 +25,8 @@ const pollBytes = 64 << 10
 // ErrTooLarge reports that a budget is spent.
 var ErrTooLarge = errors.New("too large")
 
-// NewBudget returns a budget of the given number of bytes. stop, which may be nil, returns
-// an error if the work must end.
+// NewBudget returns a budget of the given number of bytes. stop, which may be nil, returns an
+// error if parsing must end.
 func NewBudget(bytes int, stop func() error) *Budget { return &Budget{left: bytes, stop: stop} }
 
 // Take spends bytes and reports whether to continue.

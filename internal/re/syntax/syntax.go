@@ -1,5 +1,5 @@
 // Package syntax has the common parts of the pattern parsers: the form of their results and
-// errors. The parsers are the packages rust and ecma below it.
+// errors. The parsers are in its subpackages rust and ecma.
 package syntax
 
 import (
@@ -10,16 +10,16 @@ import (
 
 // Parsed is a pattern after parsing.
 type Parsed struct {
-	// Root is the pattern. With Superset set it matches at least everywhere the pattern
-	// does, and an exact engine must decide.
+	// Root is the pattern. With Superset set, it matches wherever the pattern matches and
+	// maybe elsewhere, and an exact engine must decide.
 	Root *hir.Node
 
 	// Names has an entry for every group, where index 0 is the whole match; the entry of an
 	// unnamed group is "".
 	Names []string
 
-	// Superset reports that the pattern isn't regular (it has look-around or a
-	// backreference), and that Root only widens it.
+	// Superset reports that the pattern isn't regular (it has look-around or a backreference),
+	// and that Root may match more.
 	Superset bool
 
 	// CapturesDiffer reports that Root has the pattern's matches but not all of its
@@ -27,8 +27,8 @@ type Parsed struct {
 	// at the match, must find them.
 	CapturesDiffer bool
 
-	// Ahead are the contents of the look-aheads that every match requires: each of them
-	// also matches somewhere in the text.
+	// Ahead has the contents of the look-aheads that every match requires. Each of them must
+	// also match somewhere in the text.
 	Ahead []*hir.Node
 }
 
@@ -39,9 +39,9 @@ type Error struct {
 	Length  int    // in bytes, 0 for a position
 	Reason  string // lower case, no full stop: "unclosed group"
 	Hint    string // the next step as a sentence, "" if there is none
-	// ECMAScript says that the ECMAScript syntax supports what the pattern needs.
+	// ECMAScript reports whether the ECMAScript syntax supports the feature that the pattern uses.
 	ECMAScript bool
-	// Glob says that the pattern looks like a glob; then the hint is about that.
+	// Glob reports whether the pattern looks like a glob; if so, Hint says how to write it.
 	Glob bool
 }
 

@@ -42,8 +42,8 @@ var (
 	longer = sync.OnceValue(func() []Range { return decodeSet(tables[upperLongerLo:upperLongerHi]) })
 )
 
-// orbits maps every character that folds with another to the next larger such character, and
-// the last one to the first.
+// orbits maps every character that has case variants to its next larger variant, and the
+// largest to the smallest.
 var orbits = sync.OnceValue(func() []mapping {
 	members := map[rune][]rune{} // by their folded form
 	for _, m := range folds() {
@@ -61,13 +61,12 @@ var orbits = sync.OnceValue(func() []mapping {
 	return out
 })
 
-// NextFold returns the next larger character that differs from r only by simple case
-// folding, the smallest one if r is the largest, and r if there is no other:
-// NextFold('K') = 'k', NextFold('k') = '\u212A' (Kelvin), NextFold('\u212A') = 'K'.
+// NextFold returns the next larger character that differs from r only by simple case folding.
+// It returns the smallest one if r is the largest, and r if there is no other: NextFold('K') =
+// 'k', NextFold('k') = '\u212A' (Kelvin), NextFold('\u212A') = 'K'.
 func NextFold(r rune) rune { return apply(orbits(), r) }
 
-// AppendFolds appends the characters that any character from lo to hi folds with, except
-// that character itself.
+// AppendFolds appends, for each character from lo to hi, the other characters that it folds with.
 func AppendFolds(dst []Range, lo, hi rune) []Range {
 	table := orbits()
 	i, _ := find(table, lo)
@@ -99,9 +98,9 @@ func SimpleUpper(r rune) rune {
 	return apply(uppers(), r)
 }
 
-// ECMAUpper implements ECMAScript's Canonicalize for the flag i with neither u nor v: it
-// returns the upper case, unless that has several characters, or is ASCII while r isn't.
-// Characters outside the BMP are two units there and have no case.
+// ECMAUpper implements ECMAScript's Canonicalize for the flag i without u and v. It returns
+// the upper case of r, unless that has several characters, or is ASCII while r isn't.
+// Characters outside the BMP have no case there, because they are two code units.
 func ECMAUpper(r rune) rune {
 	if r < utf8.RuneSelf {
 		return SimpleUpper(r)

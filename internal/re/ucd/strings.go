@@ -2,7 +2,7 @@ package ucd
 
 import "slices"
 
-// stringEntry is a property of strings, at lo to hi in the tables.
+// stringEntry is a property of strings, stored at lo to hi of the tables.
 type stringEntry struct {
 	name   string
 	lo, hi uint32

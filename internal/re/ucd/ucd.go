@@ -2,7 +2,7 @@
 // and which differ only in case.
 //
 // The sets are stored as deltas in 72 KB of read-only data. They and the list of sets are
-// decoded on demand; nothing runs at start-up. Sets are sorted, disjoint, not adjacent and without
+// decoded on demand, not at start-up. Sets are sorted, disjoint, not adjacent and without
 // surrogates, which UTF-8 text doesn't contain. Results are shared and must not be modified.
 package ucd
 
@@ -38,7 +38,7 @@ const (
 	age       property = "age"
 )
 
-// Marks of an entry that one of the two syntaxes doesn't support.
+// notRust and notECMA mark an entry that one of the two syntaxes doesn't support.
 const (
 	notRust = "!r"
 	notECMA = "!j"
@@ -72,7 +72,7 @@ var entries = sync.OnceValue(func() []entry {
 //go:embed tables.bin
 var tables string
 
-// Reasons for a property that isn't found.
+// ErrProperty and ErrValue are the errors of a failed look-up.
 var (
 	ErrProperty = errors.New("unknown Unicode property")
 	ErrValue    = errors.New("unknown value of the Unicode property")
@@ -140,7 +140,7 @@ func Lookup(name string) ([]Range, error) {
 }
 
 // LookupValue returns the set of Rust's \p{name=value}, by loose matching. The set of an age
-// has all characters of that version and earlier ones.
+// has all characters that existed in that version.
 func LookupValue(name, val string) ([]Range, error) {
 	p, ok := enumerated(loose(name))
 	if !ok {
@@ -152,7 +152,7 @@ func LookupValue(name, val string) ([]Range, error) {
 	return nil, ErrValue
 }
 
-// enumerated finds a property with values by its loose name.
+// enumerated returns the property with values that has the loose name key.
 func enumerated(key string) (property, bool) {
 	switch key {
 	case "gc", "generalcategory":
@@ -173,7 +173,7 @@ func enumerated(key string) (property, bool) {
 	return "", false
 }
 
-// value finds a set by the loose name of a property's value.
+// value returns the set of property p's value with the loose name key.
 func value(p property, key string) ([]Range, bool) {
 	if p == category {
 		// Rust treats these three as categories.
@@ -205,7 +205,7 @@ func value(p property, key string) ([]Range, bool) {
 
 func anyScalar() []Range { return appendScalars(nil, 0, utf8.MaxRune) }
 
-// upTo returns the union of the ages up to entry i; they are in order.
+// upTo returns the union of the sets of all ages up to entry i. The entries of ages are in order.
 func upTo(i int) []Range {
 	var in [(utf8.MaxRune + 1) / 64]uint64
 	for all := entries(); i >= 0 && all[i].property == age; i-- {
@@ -231,8 +231,8 @@ func upTo(i int) []Range {
 }
 
 // loose returns a name in the form that UAX #44 compares: without case, spaces, _, -, and a
-// leading "is". Like Rust it drops non-ASCII characters, and lets "isc" be a property's name
-// rather than the category C.
+// leading "is". Like Rust it drops non-ASCII characters, and keeps "isc" whole: it is a
+// property's name rather than the category C.
 func loose(name string) string {
 	var b strings.Builder
 	is := len(name) >= 2 && strings.EqualFold(name[:2], "is")
@@ -301,8 +301,7 @@ var wordRanges = sync.OnceValue(func() []Range {
 	return all[len(all)-1].ranges()
 })
 
-// wordTable stores \w as pages of 256 bits; most of the 4352 pages are among a few hundred
-// different ones.
+// wordTable stores \w as pages of 256 bits. The 4352 pages have only a few hundred different contents.
 type wordTable struct {
 	page [(utf8.MaxRune + 1) / 256]uint16
 	bits [][4]uint64

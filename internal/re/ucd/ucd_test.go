@@ -27,7 +27,7 @@ func size(set []Range) int {
 	return n
 }
 
-// bitmap converts a set for many queries.
+// bitmap converts a set to a table, for many look-ups.
 func bitmap(set []Range) []bool {
 	in := make([]bool, unicode.MaxRune+1)
 	for _, s := range set {
@@ -150,7 +150,7 @@ func TestExact(t *testing.T) {
 	}
 }
 
-// TestSetsAreCanonical decodes all sets.
+// TestSetsAreCanonical checks all sets.
 func TestSetsAreCanonical(t *testing.T) {
 	for _, e := range entries() {
 		last := rune(-2)
@@ -166,8 +166,8 @@ func TestSetsAreCanonical(t *testing.T) {
 	}
 }
 
-// TestAgainstGo compares with Go's tables for the characters that they have: a character's
-// category and script rarely change.
+// TestAgainstGo compares with Go's tables for all characters that they have, because a
+// character's category and script rarely change.
 func TestAgainstGo(t *testing.T) {
 	stress.SkipShort(t)
 	old, err := LookupValue("age", "15.0")
@@ -218,7 +218,7 @@ func TestAgainstGo(t *testing.T) {
 		if !known[r] || unicode.SimpleFold(r) == NextFold(r) {
 			continue
 		}
-		// 15.1 folded three more pairs; 16.0 has new cases of old ones.
+		// Unicode 15.1 folds three more pairs; 16.0 adds case variants of older characters.
 		switch n := NextFold(r); {
 		case strings.ContainsRune("\u0390\u1FD3\u03B0\u1FE3\uFB05\uFB06", r):
 		case known[n] && known[NextFold(n)]:

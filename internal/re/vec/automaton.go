@@ -1,19 +1,18 @@
 package vec
 
-// automaton is Aho and Corasick's: a trie of the literals in which each node also has the
-// longest suffix of its text that is in the trie. It is linear in the text whatever the
-// literals, at about 0.2 GB/s, and takes over when the faster searches make too many
-// comparisons in vain.
+// automaton is the one of Aho and Corasick: a trie of the literals in which each node also points to
+// the longest suffix of its text that is in the trie. It takes linear time for all texts and literals,
+// at about 0.2 GB/s. It takes over when the faster searches make too many comparisons in vain.
 type automaton struct {
 	nodes []node
-	root  [256]uint32 // children of the root, itself if there is none
+	root  [256]uint32 // children of the root, or the root itself
 	fold  *[256]byte
 }
 
 type node struct {
 	child, sibling uint32 // 0: none
-	fail           uint32 // the node of the longest proper suffix
-	out            uint32 // this node or the nearest by fail with a literal; 0: none
+	fail           uint32 // the node of the longest proper suffix in the trie
+	out            uint32 // the first node with a literal, from this node along fail; 0: none
 	depth          uint32
 	lit            int32 // position in litSet.lits, or -1
 	b              byte
@@ -35,7 +34,7 @@ func newAutomaton(s *litSet) *automaton {
 	return a
 }
 
-// grow returns the child of at by b, adding it if missing.
+// grow returns the child of node at for byte b, adding it if missing.
 func (a *automaton) grow(at uint32, b byte) uint32 {
 	if c := a.child(at, b); c != 0 {
 		return c
@@ -50,7 +49,7 @@ func (a *automaton) grow(at uint32, b byte) uint32 {
 	return c
 }
 
-// child returns the child of at by b, or 0.
+// child returns the child of node at for byte b, or 0.
 func (a *automaton) child(at uint32, b byte) uint32 {
 	if at == 0 {
 		return a.root[b]
@@ -62,7 +61,7 @@ func (a *automaton) child(at uint32, b byte) uint32 {
 	return c
 }
 
-// next follows b from at.
+// next returns the node after node at and byte b.
 func (a *automaton) next(at uint32, b byte) uint32 {
 	for {
 		c := a.child(at, b)
@@ -73,7 +72,7 @@ func (a *automaton) next(at uint32, b byte) uint32 {
 	}
 }
 
-// link sets fail and out, parents before children.
+// link sets fail and out of all nodes, parents before children.
 func (a *automaton) link() {
 	queue := make([]uint32, 0, len(a.nodes))
 	for _, c := range a.root {
@@ -94,9 +93,8 @@ func (a *automaton) link() {
 	}
 }
 
-// find is Teddy.Find. The text of a node ends at the current position, so any match still
-// open begins no earlier than the node's text: if that is not before the best match, the best
-// is leftmost.
+// find is Teddy.Find. A node's text ends at the current position, and any match still open begins
+// within it. So if the node's text doesn't begin before the best match, that match is the leftmost.
 func (a *automaton) find(hay []byte, from int, s *litSet) (pos, lit int) {
 	best := -1
 	at := uint32(0)
@@ -118,7 +116,7 @@ func (a *automaton) find(hay []byte, from int, s *litSet) (pos, lit int) {
 	return best, s.lits[a.lowest(hay[best:])].index
 }
 
-// lowest returns the first literal of the set with which b begins; there is one.
+// lowest returns the first literal of the set that is a prefix of b; there must be one.
 func (a *automaton) lowest(b []byte) int32 {
 	low := int32(-1)
 	at := uint32(0)

@@ -18,11 +18,10 @@ import (
 	"quarry/internal/stress"
 )
 
-// The benchmarks run on 300 MB of text: QUARRY_BENCH_TEXT names a file, or
-// QUARRY_BENCH_TREE a folder whose text files are joined. If rg is on the path, or named by
-// QUARRY_BENCH_RG, each line also has the ratio to its rate on the same bytes (one thread, no
-// mmap, page cache warm), and the benchmark fails if the numbers of lines differ. Rates are
-// by processor time:
+// The benchmarks run on 300 MB of text: QUARRY_BENCH_TEXT names a file, or QUARRY_BENCH_TREE a
+// folder whose text files are joined. If rg is on the path, or named by QUARRY_BENCH_RG, each
+// line also has the ratio to rg's rate on the same bytes (one thread, no mmap, warm page cache),
+// and the benchmark fails if the numbers of matching lines differ. Rates are per processor time:
 //
 //	QUARRY_BENCH_TREE=linux-6.1 go test -run '^$' -bench . -benchtime 5x ./internal/re/vec
 
@@ -64,7 +63,7 @@ func loadText(b *testing.B) []byte {
 }
 
 // rg runs rg on text and returns its processor time, which includes reading the file, and the
-// number of matching lines; the time is 0 without rg.
+// number of matching lines. Without rg the time is 0.
 func rg(b *testing.B, text []byte, args ...string) (took time.Duration, lines int) {
 	b.Helper()
 	name := cmp.Or(os.Getenv("QUARRY_BENCH_RG"), "rg")
@@ -75,7 +74,7 @@ func rg(b *testing.B, text []byte, args ...string) (took time.Duration, lines in
 		}
 	}
 	cmd := exec.Command(name, slices.Concat([]string{"--no-config", "-j1", "--no-mmap", "-c", "-a"}, args, []string{path})...)
-	out, _ := cmd.Output() // no matching line is an error too
+	out, _ := cmd.Output() // rg fails if no line matches
 	if cmd.ProcessState == nil {
 		return 0, 0
 	}
@@ -99,7 +98,7 @@ func countLines(text []byte, find func([]byte, int) int) int {
 	return n
 }
 
-// benchLines measures counting lines with find. It alternates with rg with the given args and
+// benchLines measures counting lines with find. It alternates with rg, run with args, and
 // compares the best of each.
 func benchLines(b *testing.B, find func([]byte, int) int, args ...string) {
 	text := loadText(b)
@@ -163,7 +162,7 @@ func BenchmarkFoldFinder(b *testing.B) {
 	}
 }
 
-// BenchmarkHot searches 256 KB that stay in the cache.
+// BenchmarkHot searches 256 KB that stay in the processor's cache.
 func BenchmarkHot(b *testing.B) {
 	for _, c := range benchNeedles {
 		for _, l := range levels() {
@@ -271,7 +270,7 @@ func BenchmarkTeddyHot(b *testing.B) {
 	}
 }
 
-// BenchmarkByteSet searches for bytes that are not in the cached text.
+// BenchmarkByteSet searches for bytes that don't occur in the cached text.
 func BenchmarkByteSet(b *testing.B) {
 	text := bytes.Repeat([]byte("all in lower case, nothing to see here\n"), 7000)[:256<<10]
 	for _, members := range []string{"Q", "QX", "QXZ", "QXZJK\xce\xcf"} {
@@ -291,8 +290,8 @@ func BenchmarkByteSet(b *testing.B) {
 	}
 }
 
-// BenchmarkBytes runs the helpers on the same text, and the standard library's counterparts if
-// they exist.
+// BenchmarkBytes measures the single-byte functions on the same text, and the corresponding
+// functions of the standard library.
 func BenchmarkBytes(b *testing.B) {
 	text := bytes.Repeat([]byte("all in lower case, nothing to see here\n"), 7000)[:256<<10]
 	run := func(name string, text []byte, f func([]byte)) {

@@ -6,8 +6,7 @@ import (
 	"math/bits"
 )
 
-// CountByte counts the bytes of b that equal c. The standard library already has a vector
-// loop for it.
+// CountByte counts the bytes of b that equal c. It uses the standard library's vector loop.
 func CountByte(b []byte, c byte) int { return bytes.Count(b, []byte{c}) }
 
 // IndexByte returns the position of the first c in b at or after from, or -1.
@@ -30,8 +29,8 @@ const (
 	highs = 0x8080808080808080
 )
 
-// zeroBytes marks each zero byte of x with its high bit. It is exact: no carry leaves a byte,
-// unlike in the shorter x-ones formula.
+// zeroBytes sets the high bit of each zero byte of x. It is exact: unlike in the shorter
+// formula with x-ones, no carry crosses bytes.
 func zeroBytes(x uint64) uint64 {
 	return ^(x&^highs + ^uint64(highs) | x) & highs
 }

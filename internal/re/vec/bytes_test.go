@@ -57,7 +57,7 @@ func TestIndexNonASCII(t *testing.T) {
 			}
 			for at := range size {
 				b[at] = 0x80
-				b[size-1] |= 0x80 // the first one counts
+				b[size-1] |= 0x80 // an earlier one must be found first
 				if got := indexNonASCII(l, b); got != at {
 					t.Fatalf("%v: %d bytes, non-ASCII at %d: got %d", l, size, at, got)
 				}
@@ -100,8 +100,8 @@ func TestByteSet(t *testing.T) {
 	}
 }
 
-// checkSet puts one of the wanted bytes at each place of a text of others, with random ones
-// after it.
+// checkSet puts one of the wanted bytes at each position of a text of others, with random
+// bytes after it.
 func checkSet(t *testing.T, l level, name string, find func([]byte, int) int, others, wanted []byte, size int, r *rand.Rand) {
 	t.Helper()
 	if len(others) > 0 {
@@ -134,7 +134,7 @@ func checkSet(t *testing.T, l level, name string, find func([]byte, int) int, ot
 func TestByteSetEachByte(t *testing.T) {
 	for b := range 256 {
 		var set [256]bool
-		for _, d := range []int{0, 1, 16, 128} { // four, so that no special case takes it
+		for _, d := range []int{0, 1, 16, 128} { // four members, so that no special case applies
 			set[(b+d)%256] = true
 		}
 		for _, l := range levels() {

@@ -8,10 +8,10 @@ import (
 
 // ByteSet searches for the next byte that is in a set, or that is not.
 //
-// A set of one byte uses bytes.IndexByte, one of two or three a kernel that compares with
-// each, any other a kernel that looks bytes up: half a table indexed by the low four bits
-// gives the eight possible high halves, as bits, and a second look-up picks the bit. This is
-// exact for all sets.
+// A set of one byte uses bytes.IndexByte, a set of two or three a kernel that compares with
+// each. Any other set uses a kernel with two look-ups. The low four bits of a byte select, in
+// one of two tables, the set of its possible high halves as bits; the second look-up picks the
+// bit of the byte's high half. This is exact for all sets.
 type ByteSet struct {
 	in, out half
 	level   level
@@ -19,8 +19,8 @@ type ByteSet struct {
 
 // half is a set prepared for searching. The assembly depends on its layout.
 type half struct {
-	low   [16]byte // by low nibble: which high nibbles 0 to 7, as bits
-	high  [16]byte // by low nibble: which high nibbles 8 to 15
+	low   [16]byte // by low four bits: the high halves 0 to 7 in the set, as bits
+	high  [16]byte // by low four bits: the high halves 8 to 15 in the set
 	bytes [3]byte  // the members, if few; the last one repeated
 	kind  setKind
 	has   [256]bool
@@ -36,7 +36,7 @@ const (
 	setAll
 )
 
-// NewByteSet makes the set of the bytes b with set[b].
+// NewByteSet makes the set of all bytes b for which set[b] is true.
 func NewByteSet(set *[256]bool) *ByteSet { return newByteSet(set, current()) }
 
 func newByteSet(set *[256]bool, l level) *ByteSet {
@@ -102,8 +102,8 @@ func (h *half) find(l level, hay []byte, from int) int {
 	case setOne:
 		return shift(bytes.IndexByte(hay[from:], h.bytes[0]), from)
 	}
-	// Eight bytes first: sets like \w or \s usually end or begin within a few bytes, which
-	// is faster than setting up a call.
+	// Check eight bytes first. A run of bytes in or outside sets like \w or \s usually ends
+	// within a few bytes, and this is faster than setting up a call.
 	near := hay[from:min(from+8, len(hay))]
 	for i, b := range near {
 		if h.has[b] {
@@ -126,7 +126,7 @@ func setFindGeneric(h *half, b []byte) int {
 	return -1
 }
 
-// fewFindGeneric compares eight bytes at a time with each of the members.
+// fewFindGeneric compares eight bytes at a time with each of the set's members.
 func fewFindGeneric(h *half, b []byte) int {
 	w0, w1, w2 := ones*uint64(h.bytes[0]), ones*uint64(h.bytes[1]), ones*uint64(h.bytes[2])
 	i := 0

@@ -8,11 +8,11 @@ import (
 
 // Finder searches for one literal.
 //
-// It compares the two rarest bytes of the needle at their offsets, 32 or 64 positions at a
+// It compares the two rarest bytes of the needle at their offsets, at 32 or 64 positions at a
 // time, and examines the rest of the needle only where both agree. Needles of up to 16 bytes
-// are decided inside the kernel by two overlapping words. For longer ones the middle is
-// compared here; if failed comparisons read more bytes than the text has, the search
-// continues with Two-Way, which is linear for every text.
+// are compared completely inside the kernel, by two overlapping words. For longer ones,
+// findLong compares the middle. If failed comparisons read more bytes than the text has, the
+// search continues with Two-Way, which takes linear time for every text.
 type Finder struct {
 	needle []byte
 	fold   *[256]byte // nil for exact bytes
@@ -29,7 +29,7 @@ type pair struct {
 	first, last         uint64 // first and last 8, 4 or 2 bytes, folded
 	firstMask, lastMask uint64 // 0x20 for each letter if folding
 	b1, b2              byte   // the two rare bytes, folded
-	m1, m2              byte   // their masks
+	m1, m2              byte   // masks or-ed to the text before comparing it with b1 and b2
 	fold                bool
 }
 
@@ -49,8 +49,8 @@ func makeFinder(needle []byte, fold *[256]byte, l level) *Finder {
 	return f
 }
 
-// Needle returns the literal that f searches for, in lower case if case is ignored. It must
-// not be modified.
+// Needle returns the literal that f searches for, in lower case if f ignores case. The result
+// must not be modified.
 func (f *Finder) Needle() []byte { return f.needle }
 
 // Find returns the first position at or after from where the needle begins,
@@ -84,12 +84,12 @@ func shift(i, from int) int {
 	return i + from
 }
 
-// findLong searches for a needle of more than 16 bytes. The kernel has compared the 8 bytes
-// at either end of its result.
+// findLong searches for a needle of more than 16 bytes. The kernel has compared the 8 bytes at
+// both ends of the needle.
 //
-// A failed comparison of the middle counts with the full length. The credit of 8 needles and
-// 4 times the text passed keeps the whole linear, also if the caller continues after each
-// match, which advances by a needle.
+// A failed comparison of the middle counts with the needle's full length. The allowance is 8
+// needles plus 4 times the text passed. It keeps the search linear, even if the caller
+// continues after each match, because each match advances by a needle.
 func findLong(l level, k *pair, needle []byte, fold *[256]byte, linear *twoWay, hay []byte, from int) int {
 	n := len(needle)
 	end := len(hay) - n + 1
@@ -111,7 +111,7 @@ func findLong(l level, k *pair, needle []byte, fold *[256]byte, linear *twoWay, 
 	return -1
 }
 
-// equalFold compares a, mapped by fold if it is not nil, with b.
+// equalFold reports whether a, mapped by fold if that is not nil, equals b.
 func equalFold(a, b []byte, fold *[256]byte) bool {
 	if fold == nil {
 		return bytes.Equal(a, b)
@@ -124,9 +124,9 @@ func equalFold(a, b []byte, fold *[256]byte) bool {
 	return true
 }
 
-// commonness ranks b for the choice of rare bytes. The corpus of byteFreq is English: a text
-// in another script is full of lead bytes of UTF-8, while its continuation bytes vary, and CR
-// ends each line of a Windows file.
+// commonness ranks b for the choice of rare bytes. It corrects byteFreq, whose corpus is
+// English: a text in another script is full of UTF-8 lead bytes, while its continuation bytes
+// vary, and CR ends each line of a Windows file.
 func commonness(b byte) int {
 	if b >= 0xC2 || b == '\r' {
 		return max(150, int(byteFreq[b]))
@@ -138,7 +138,7 @@ func commonness(b byte) int {
 func foldedCommonness(b byte) int {
 	c := commonness(b)
 	if isLower(b) {
-		// The sum of two similar terms is one doubling, 8 on this scale.
+		// Adding two similar counts about doubles them, which is 8 on this scale.
 		d := commonness(b - 0x20)
 		c = max(c, d, min(c, d)+8)
 	}
@@ -147,8 +147,8 @@ func foldedCommonness(b byte) int {
 
 func isLower(b byte) bool { return 'a' <= b && b <= 'z' }
 
-// newPair chooses the rare bytes of needle, which has at least 2 bytes and is in lower case if
-// fold is given.
+// newPair chooses the rare bytes of needle, which has at least 2 bytes. If fold is given,
+// needle is in lower case.
 func newPair(needle []byte, fold *[256]byte) pair {
 	rank := commonness
 	if fold != nil {
@@ -160,8 +160,8 @@ func newPair(needle []byte, fold *[256]byte) pair {
 			i1 = i
 		}
 	}
-	// The second byte should differ from the first: in text of few different bytes the same
-	// one twice is less selective.
+	// The second byte should differ from the first. In a text of few different bytes, two
+	// equal ones are less selective.
 	i2 := -1
 	for i, b := range needle {
 		if i == i1 {
@@ -183,9 +183,9 @@ func newPair(needle []byte, fold *[256]byte) pair {
 	return k
 }
 
-// foldMask has 0x20 for each letter of needle if there is a fold, and 0 elsewhere. Text or-ed
-// with it equals the needle exactly where it matches: only the capital also becomes the
-// letter.
+// foldMask returns, for each byte of needle, 0x20 if it is a letter and case is ignored, else
+// 0. Text or-ed with this mask equals the needle exactly where it matches: besides the letter
+// itself, only its capital becomes the letter.
 func foldMask(needle []byte, fold *[256]byte) []byte {
 	mask := make([]byte, len(needle))
 	for i, b := range needle {
@@ -196,8 +196,8 @@ func foldMask(needle []byte, fold *[256]byte) []byte {
 	return mask
 }
 
-// ends loads the first and the last 8, 4 or 2 bytes of b, which overlap unless b is longer
-// than both. Up to 16 bytes they cover all of b, which must not be empty.
+// ends loads the first and the last 8, 4 or 2 bytes of b. For up to 16 bytes they overlap or
+// touch, and so cover all of b, which must not be empty.
 func ends(b []byte) (first, last uint64) {
 	n := len(b)
 	switch {
@@ -211,7 +211,7 @@ func ends(b []byte) (first, last uint64) {
 	return uint64(binary.LittleEndian.Uint16(b)), uint64(binary.LittleEndian.Uint16(b[n-2:]))
 }
 
-// verify decides from its ends whether the needle is at hay[i:].
+// verify reports whether the needle is at hay[i:], as far as the first and last bytes tell.
 func (k *pair) verify(hay []byte, i int) bool {
 	first, last := ends(hay[i : i+int(k.n)])
 	return first|k.firstMask == k.first && last|k.lastMask == k.last
@@ -245,7 +245,7 @@ func pairFindGeneric(k *pair, hay []byte, from, end int) int {
 	return -1
 }
 
-// pairLoop compares eight positions at a time, in one register: a byte of x1|x2 is zero only
+// pairLoop compares eight positions at a time in one register. A byte of x1|x2 is zero only
 // where both rare bytes agree.
 func pairLoop(k *pair, hay []byte, from, end int) int {
 	if from >= end {

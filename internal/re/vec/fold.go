@@ -2,7 +2,7 @@ package vec
 
 import "bytes"
 
-// lower maps A to Z to lower case.
+// lower maps A to Z to lower case, and other bytes to themselves.
 var lower = func() (t [256]byte) {
 	for i := range t {
 		t[i] = byte(i)
@@ -13,13 +13,12 @@ var lower = func() (t [256]byte) {
 	return t
 }()
 
-// NewFoldFinder makes a Finder for needle, which it copies, in any ASCII case: the 26 letters
-// match both of their cases, every other byte only itself. An empty needle is found
-// everywhere.
+// NewFoldFinder makes a Finder for needle, which it copies, in any ASCII case: the 26 letters match
+// both of their cases, every other byte only itself. An empty needle is found at every position.
 //
-// Unicode folds more: K matches the Kelvin sign U+212A, s the long s U+017F, and letters
-// beyond ASCII have cases of other lengths. For those, pass a part of the literal without
-// such letters, or list the variants for a Multi.
+// Unicode folds more: k also matches the Kelvin sign U+212A, s the long s U+017F, and letters
+// beyond ASCII may have case variants of other lengths. For those, pass a part of the literal
+// without such letters, or list the variants for a Multi.
 func NewFoldFinder(needle []byte) *Finder { return newFoldFinder(needle, current()) }
 
 func newFoldFinder(needle []byte, l level) *Finder {

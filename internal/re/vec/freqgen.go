@@ -1,12 +1,11 @@
 //go:build ignore
 
-// Freqgen counts the bytes of the text files below the given folders and
-// prints freq.go.
+// Freqgen counts the bytes of the text files below the given folders and prints freq.go.
 //
 //	go run freqgen.go linux-6.1 "$(go env GOROOT)/src" > freq.go
 //
-// Each folder has the same weight whatever its size, and a file with a NUL byte in its first
-// 8 KiB is binary and skipped.
+// Each folder has the same weight regardless of its size. A file with a NUL byte in its first
+// 8 KiB is taken as binary and skipped.
 package main
 
 import (

@@ -5,18 +5,18 @@ import (
 	"math/bits"
 )
 
-// group is a bucket of Teddy under construction: its literals, and for each byte of the
-// fingerprint the halves of bytes that it accepts.
+// group is a bucket of Teddy under construction: its literals and, for each byte of the
+// fingerprint, the low and high halves that it accepts.
 type group struct {
 	lits      []teddyLit
 	low, high [4]uint16
 	width     int
-	rate      float64 // share of the positions in text that it accepts
+	rate      float64 // estimated share of the positions in text that it accepts
 }
 
-// chance is the share of each byte in text. A literal with letters beyond ASCII is probably
-// searched for in a text of its script: about every second byte leads a letter, and some 20
-// of the continuation bytes are common.
+// chance is the estimated share of each byte in text. A literal with letters beyond ASCII is
+// probably searched for in a text of its script, where about every second byte is a lead byte,
+// and some 20 of the continuation bytes are common.
 var chance = func() (c [256]float64) {
 	for b := range c {
 		switch {
@@ -46,7 +46,7 @@ func newGroup(l teddyLit, width int, fold bool) group {
 }
 
 // estimate multiplies the chances of the bytes as if they were independent. They aren't, but
-// equally in all the groups that are compared.
+// the error is about the same in all groups that are compared.
 func (g *group) estimate() float64 {
 	rate := 1.0
 	for i := range g.width {
@@ -72,8 +72,8 @@ func (g *group) merged(h *group) group {
 	return m
 }
 
-// mergeGroups joins groups until at most n are left, each time the two that then accept the
-// least more.
+// mergeGroups joins groups until at most n are left. Each time it joins the two groups whose
+// union accepts the fewest additional positions.
 func mergeGroups(groups []group, n int) []group {
 	type cost [maxTeddy]float64
 	more := make([]cost, len(groups)) // more[j][i], i < j: the cost of joining i and j

@@ -44,8 +44,8 @@ func TestNoReadOutside(t *testing.T) {
 	}
 }
 
-// touchAll runs the kernels on hay: with nothing to find, with candidates that fail
-// everywhere, and with the needle at the very end.
+// touchAll runs the kernels on hay in three cases: nothing to find, candidates that fail
+// everywhere, and the needle at the very end.
 func touchAll(t *testing.T, l level, hay []byte) {
 	t.Helper()
 	defer func() {

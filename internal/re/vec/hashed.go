@@ -5,23 +5,23 @@ import (
 	"slices"
 )
 
-// hashed searches for any number of literals in pure Go, after Wu and Manber.
+// hashed searches for any number of literals in pure Go, with the algorithm of Wu and Manber.
 //
-// A window as long as the shortest literal moves over the text. A hash of the window's last
-// bytes tells how far the window can move before they could be part of the start of any
-// literal. Where it cannot move, the first and last bytes of the window select the literals
-// to compare.
+// A window as long as the shortest literal (at most maxWindow) moves over the text. A hash of
+// the window's last bytes, the block, tells how far the window can move before that block
+// could be in the first bytes of a literal. Where the window can't move, its first and last
+// bytes select the literals to compare.
 type hashed struct {
 	window int // length, 1 to 32
 	block  uint
-	fold   uint32        // 0x20 in each byte if folding: '@' passes for '`' until compared
-	skip   [1 << 15]byte // by hash of the block; this size still fits the first cache
+	fold   uint32        // 0x20 in each byte if case is ignored: '@' then passes for '`' until the literals are compared
+	skip   [1 << 15]byte // by hash of the block; this size still fits the first-level cache
 	keys   uint          // log2 of the number of keys
 	slot   []uint32      // order[slot[k]:slot[k+1]] are the literals of key k
 	order  []uint32      // positions in litSet.lits, ascending in each slot
 }
 
-// maxWindow is the maximal move of the window; it fits a byte.
+// maxWindow is the longest window, so that a skip fits in a byte.
 const maxWindow = 32
 
 func newHashed(s *litSet) *hashed {
@@ -29,7 +29,7 @@ func newHashed(s *litSet) *hashed {
 	if s.fold {
 		h.fold = 0x20202020
 	}
-	// Blocks of three bytes are more selective; with two the window moves further by one.
+	// Blocks of three bytes are more selective; with two, the window can move one byte further.
 	h.block = uint(min(h.window, 2))
 	if len(s.lits) > 32 && h.window > 2 {
 		h.block = 3
@@ -63,8 +63,7 @@ func newHashed(s *litSet) *hashed {
 	return h
 }
 
-// load returns the block of b that ends at end, in the order of a little-endian load, in the
-// high bytes.
+// load returns the block that ends before b[end], in the high bytes of a little-endian word.
 func (h *hashed) load(b []byte, end int) uint32 {
 	v := uint32(b[end-1]) << 24
 	if h.block > 1 {
@@ -78,7 +77,7 @@ func (h *hashed) load(b []byte, end int) uint32 {
 
 func hash(v uint32) uint32 { return v * 0x9e3779b1 >> (32 - 15) }
 
-// head returns the first four bytes of a window of at least four.
+// head returns the first four bytes of b, or 0 if the window is shorter.
 func (h *hashed) head(b []byte) uint32 {
 	if h.window >= 4 {
 		return binary.LittleEndian.Uint32(b) | h.fold
@@ -90,7 +89,7 @@ func (h *hashed) key(block, head uint32) uint32 {
 	return (block*0x85ebca6b ^ head) * 0x9e3779b1 >> (32 - h.keys)
 }
 
-// find is Teddy.Find. The set has no empty literal.
+// find is Teddy.Find for a set without an empty literal.
 func (h *hashed) find(hay []byte, from int, s *litSet) (pos, lit int) {
 	credit := s.credit() - 4*from
 	for end := from + h.window; end <= len(hay); end++ {
@@ -118,7 +117,7 @@ func (h *hashed) find(hay []byte, from int, s *litSet) (pos, lit int) {
 	return -1, -1
 }
 
-// advance moves the end of the window to the next place where it cannot move on.
+// advance returns the next end of the window, at or after end, from which the window can't move on.
 func (h *hashed) advance(hay []byte, end int) int {
 	shift, fold := 32-8*h.block, h.fold
 	for uint(end) <= uint(len(hay)) && end >= 4 {
@@ -132,8 +131,8 @@ func (h *hashed) advance(hay []byte, end int) int {
 	return end
 }
 
-// advanceNarrow is advance for windows under four bytes. It steps by one: waiting for the
-// skip before the next step would cost more than the skip saves.
+// advanceNarrow is advance for windows under four bytes. It steps by one byte, because waiting
+// for the skip would cost more time than the skip saves.
 func (h *hashed) advanceNarrow(hay []byte, end int) int {
 	if h.block == 2 && end >= 2 {
 		fold := h.fold >> 16

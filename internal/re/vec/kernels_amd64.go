@@ -2,8 +2,8 @@ package vec
 
 import "golang.org/x/sys/cpu"
 
-// cpuLevel requires VBMI before it uses AVX-512. No kernel needs it, but processors without
-// it, before Ice Lake and Zen 4, lower their clock for 512-bit registers.
+// cpuLevel uses AVX-512 only on processors with VBMI. No kernel needs VBMI, but processors
+// without it, before Ice Lake and Zen 4, lower their clock for 512-bit registers.
 func cpuLevel() level {
 	x := &cpu.X86
 	switch {
@@ -15,8 +15,8 @@ func cpuLevel() level {
 	return avx2
 }
 
-// pairFind returns the first position in [from, end) where both rare bytes
-// and both ends of k agree, or -1. The needle fits at every one of them.
+// pairFind returns the first position in [from, end) where both rare bytes and both ends of k
+// agree, or -1. The needle must fit into hay at every position.
 func pairFind(l level, k *pair, hay []byte, from, end int) int {
 	n := end - from
 	switch {
@@ -91,8 +91,8 @@ func fewAVX2(h *half, p *byte, n int) int
 //go:noescape
 func setAVX2(h *half, p *byte, n int) int
 
-// teddyStep returns the number of positions in a block if n are left: the widest that fits, or
-// the narrowest.
+// teddyStep returns the number of positions in the block to search next, if n are left: the
+// widest block that fits, or else the narrowest.
 func teddyStep(l level, fat bool, n int) int {
 	switch {
 	case l == avx512 && fat && n >= 32:
@@ -105,8 +105,8 @@ func teddyStep(l level, fat bool, n int) int {
 	return 32
 }
 
-// teddyFind returns the first block of the n ≥ step positions at b that has candidates, or a
-// mask of 0.
+// teddyFind returns the position of the first block with candidates, and a mask of them; b has
+// n ≥ step positions. Without candidates the mask is 0.
 func teddyFind(t *Teddy, b []byte, n, step int, out *[64]byte) (pos int, mask uint64) {
 	switch {
 	case t.fat && step == 32:

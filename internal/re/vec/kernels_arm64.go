@@ -1,10 +1,10 @@
 package vec
 
-// cpuLevel: every arm64 processor has NEON.
+// cpuLevel returns neon, which every arm64 processor has.
 func cpuLevel() level { return neon }
 
-// pairFind returns the first position in [from, end) where both rare bytes
-// and both ends of k agree, or -1. The needle fits at every one of them.
+// pairFind returns the first position in [from, end) where both rare bytes and both ends of k
+// agree, or -1. The needle must fit into hay at every position.
 func pairFind(l level, k *pair, hay []byte, from, end int) int {
 	n := end - from
 	switch {
@@ -48,8 +48,8 @@ func setFind(l level, h *half, b []byte) int {
 // teddyStep returns the number of positions in a block.
 func teddyStep(level, bool, int) int { return 16 }
 
-// teddyFind returns the first block of the n ≥ 16 positions at b that has candidates, or a
-// mask of 0.
+// teddyFind returns the position of the first block with candidates, and a mask of them; b has
+// n ≥ 16 positions. Without candidates the mask is 0.
 func teddyFind(t *Teddy, b []byte, n, _ int, out *[64]byte) (pos int, mask uint64) {
 	if t.fat {
 		return teddyFatNEON(&t.tab, &b[0], n, out)

@@ -41,16 +41,16 @@ func (l *literal) at(hay []byte, s int) bool {
 	return n <= 16 || equalFold(window[8:n-8], l.text[8:n-8], l.fold)
 }
 
-// litSet is a set of literals under leftmost-first rules: of those that begin at the same
-// place the one with the lowest index wins. So a literal that has one with a lower index as
-// its prefix is never reported, and is dropped.
+// litSet is a set of literals under leftmost-first rules: of the literals that begin at the
+// same position, the one with the lowest index wins. So a literal with a prefix of lower index
+// in the set is never reported, and is dropped.
 type litSet struct {
 	lits           []literal // by index
 	fold           bool
 	minLen, maxLen int
 	hasZero        bool // a literal has a zero byte
 
-	// Built on first use: most searches don't need them.
+	// hash and auto are built on first use, because most searches don't need them.
 	hashOnce sync.Once
 	hash     *hashed
 	autoOnce sync.Once
@@ -78,9 +78,9 @@ func newLitSet(lits [][]byte, fold bool) *litSet {
 	return s
 }
 
-// reachable returns, in order, the indices of the texts without a prefix of lower index. In
-// sorted order the prefixes of a text come before it, and each is a prefix of the next, so
-// they form a stack.
+// reachable returns, in order, the indices of the texts that have no prefix of lower index
+// among texts. In sorted order all prefixes of a text come before it, and each is a prefix of
+// the next, so they form a stack.
 func reachable(texts [][]byte) []int {
 	order := make([]int, len(texts))
 	for i := range order {
@@ -104,11 +104,11 @@ func reachable(texts [][]byte) []int {
 	return keep
 }
 
-// credit is the cost of comparisons, beyond four times the text passed, after which the search
-// is left to the automaton. It allows for eight literals as a whole, like findLong.
+// credit is the allowance for comparisons, in addition to four times the text passed. Beyond
+// it the automaton takes over. It is enough for eight literals, as in findLong.
 func (s *litSet) credit() int { return 8*s.maxLen + 256 }
 
-// cost is the charge for comparing l: the part beyond its ends is assumed to be read in full.
+// cost is the charge for comparing l: its full length if it has bytes between its ends.
 func (l *literal) cost() int {
 	if len(l.text) > 16 {
 		return len(l.text)

@@ -1,18 +1,18 @@
 package vec
 
-// Multi searches for any of a set of literals of any size, choosing by the set: a Finder for
-// one literal, a ByteSet for single bytes, Teddy for up to 64, and a hashed window beyond.
+// Multi searches for any of a set of literals. It uses a Finder for one literal, a ByteSet for
+// single bytes, Teddy for up to 64 literals, and a hashed window for more.
 type Multi struct {
 	set   *litSet
-	find  func(hay []byte, from int) int // one literal
-	bytes *ByteSet                       // all are single bytes
-	index [256]int                       // their indices
+	find  func(hay []byte, from int) int // if there is one literal
+	bytes *ByteSet                       // if all are single bytes
+	index [256]int                       // indices of the single bytes
 	teddy *Teddy
 }
 
-// NewMulti makes a Multi for lits, which it copies. With fold, ASCII letters match both cases;
-// NewFoldFinder lists the limits of that. An empty literal is found everywhere, no literals
-// nowhere.
+// NewMulti makes a Multi for lits, which it copies. If fold is set, ASCII letters match both
+// cases; NewFoldFinder lists the limits of that. An empty literal is found at every position.
+// An empty list is never found.
 func NewMulti(lits [][]byte, fold bool) *Multi { return newMulti(lits, fold, current()) }
 
 func newMulti(lits [][]byte, fold bool, l level) *Multi {
@@ -65,8 +65,8 @@ func (m *Multi) Find(hay []byte, from int) (pos, lit int) {
 	return s.hashed().find(hay, from, s)
 }
 
-// firstAt returns the index of the first literal at pos, for a set with an empty one. That one
-// is the last of the set, since it hides all later ones.
+// firstAt returns the index of the first literal at pos, for a set with an empty literal. The
+// empty literal is the last of the set, since it hides all later ones.
 func (s *litSet) firstAt(hay []byte, pos int) int {
 	for i := range s.lits {
 		if l := &s.lits[i]; len(l.text) == 0 || l.at(hay, pos) {

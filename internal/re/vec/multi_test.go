@@ -11,7 +11,7 @@ import (
 	"quarry/internal/stress"
 )
 
-// naiveMulti is the definition of leftmost-first.
+// naiveMulti defines the result of a leftmost-first search.
 func naiveMulti(hay []byte, lits [][]byte, from int, fold bool) (int, int) {
 	for i := from; from >= 0 && i <= len(hay); i++ {
 		for k, lit := range lits {
@@ -132,8 +132,7 @@ func TestTeddyRefuses(t *testing.T) {
 	}
 }
 
-// TestMultiPlanted puts each literal at each place of texts of all lengths up
-// to 200.
+// TestMultiPlanted puts each literal at each position of texts of all lengths up to 200.
 func TestMultiPlanted(t *testing.T) {
 	stress.SkipTiny(t)
 	for _, c := range []struct {
@@ -184,8 +183,8 @@ func TestMultiRandom(t *testing.T) {
 	}
 }
 
-// TestMultiAdversarial has texts in which nearly all positions are candidates and comparisons
-// fail late. Quadratic work would take minutes.
+// TestMultiAdversarial searches texts in which nearly all positions are candidates and
+// comparisons fail late. Quadratic work would take minutes.
 func TestMultiAdversarial(t *testing.T) {
 	const n = 1 << 19
 	a := strings.Repeat("a", n)

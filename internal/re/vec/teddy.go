@@ -10,14 +10,14 @@ import (
 // name in Hyperscan.
 //
 // Four bytes of each literal are its fingerprint, and the literals share 8 or 16 buckets. For
-// each byte of the fingerprint two look-ups, by the low and the high half of a byte of text,
-// give the buckets that accept this byte as a set of bits. The buckets in all eight sets of a
-// position are its candidates, 16 to 64 positions at a time.
+// each byte of the fingerprint, two look-ups, by the low and the high half of a byte of text,
+// give the set of buckets that accept this byte, as bits. The buckets that are in all eight
+// sets are the candidates of a position. This is done for 16 to 64 positions at a time.
 //
-// Candidates cost more than the look-ups, so the fingerprint is not simply the start of the
-// literal but its rarest four adjacent bytes, and literals are grouped so that buckets accept
-// the least. Since the fingerprint's offset differs between literals, a match is known to be
-// leftmost only after searching further by the largest difference of these offsets.
+// Candidates cost more than look-ups. So the fingerprint is not the start of the literal but its
+// four rarest adjacent bytes, and literals are grouped so that buckets accept as few positions
+// as possible. Since the fingerprint's offset differs between literals, a match is known to be
+// the leftmost only after searching further by the largest difference of these offsets.
 type Teddy struct {
 	set     *litSet
 	tab     teddyTab
@@ -25,7 +25,7 @@ type Teddy struct {
 	level   level
 	fat     bool // 16 buckets
 	width   int  // bytes of the fingerprint, 1 to 4
-	minOff  int  // of the fingerprints' offsets in their literals
+	minOff  int  // smallest offset of a fingerprint in its literal
 	maxOff  int
 }
 
@@ -34,15 +34,15 @@ type teddyTab struct {
 	// off has the offset of each byte of the fingerprint; if it is shorter than four, the
 	// last one is repeated.
 	off [4]uint64
-	// tab has a row for the low and one for the high half of each byte: four copies of the
-	// table of 8 buckets, or two of the first 8 and two of the second 8.
+	// Each byte of the fingerprint has two rows in tab, for its low and its high half. A row is four
+	// copies of the table of 8 buckets, or two copies for the first 8 buckets and two for the second 8.
 	tab [8][64]byte
 }
 
 type teddyLit struct {
 	*literal
-	off        int    // start of its fingerprint
-	head, mask uint64 // of text | mask, the first eight bytes; all ones beyond the literal
+	off        int    // offset of its fingerprint
+	head, mask uint64 // head is the first eight bytes, or-ed with mask; mask is all ones beyond the literal
 }
 
 func newTeddyLit(l *literal, off int) teddyLit {
@@ -57,11 +57,11 @@ func newTeddyLit(l *literal, off int) teddyLit {
 	return t
 }
 
-// maxTeddy is the number of literals beyond which buckets are too crowded.
+// maxTeddy is the largest number of literals; with more, the buckets are too crowded.
 const maxTeddy = 64
 
-// maxFingerprintOff limits how far into a literal its fingerprint may be, and so the text
-// searched after each match.
+// maxFingerprintOff limits the offset of a fingerprint in its literal, and so the length of
+// text searched after each match.
 const maxFingerprintOff = 24
 
 func newTeddy(set *litSet, l level) (*Teddy, bool) {
@@ -77,7 +77,8 @@ func newTeddy(set *litSet, l level) (*Teddy, bool) {
 		groups[i] = newGroup(newTeddyLit(lit, off), t.width, set.fold)
 	}
 	if len(groups) > 8 {
-		// Many literals may have few fingerprints, such as a word in all cases of its letters.
+		// Even many literals may have few different fingerprints, such as a word in all cases
+		// of its letters.
 		slim := mergeGroups(slices.Clone(groups), 8)
 		groups = mergeGroups(groups, 16)
 		t.fat = compares(slim)-compares(groups) > fatGain
@@ -95,11 +96,11 @@ func newTeddy(set *litSet, l level) (*Teddy, bool) {
 	return t, true
 }
 
-// fatGain is how many comparisons per position 16 buckets must save over 8: with 16, a position
-// takes 0.06 ns more, and a comparison with its share of a candidate takes 5 ns.
+// fatGain is the number of comparisons per position that 16 buckets must save to be better than 8.
+// With 16, a position takes 0.06 ns more; a comparison, with its share of a candidate, takes 5 ns.
 const fatGain = 0.01
 
-// compares is how many literals are compared for each position of a text.
+// compares returns the estimated number of literals compared per position of a text.
 func compares(groups []group) float64 {
 	sum := 0.0
 	for i := range groups {
@@ -108,7 +109,7 @@ func compares(groups []group) float64 {
 	return sum
 }
 
-// fill writes bucket b into the tables.
+// fill adds group g as bucket b to the tables.
 func (t *Teddy) fill(b int, g group) {
 	from, to := 0, 64
 	if t.fat {
@@ -127,7 +128,7 @@ func (t *Teddy) fill(b int, g group) {
 	}
 }
 
-// rareWindow returns the offset of the rarest width adjacent bytes.
+// rareWindow returns the offset of the width rarest adjacent bytes of text.
 func rareWindow(text []byte, width int, fold bool) int {
 	rank := commonness
 	if fold {
@@ -161,7 +162,7 @@ func (t *Teddy) Find(hay []byte, from int) (pos, lit int) {
 	return t.scan(hay, from)
 }
 
-// findShort searches a text too short for a block, such as a line: the kernel reads a copy
+// findShort searches a text too short for a block, such as a line. The kernel reads a copy
 // padded with zeros, which no literal contains.
 func (t *Teddy) findShort(hay []byte, from int) (pos, lit int) {
 	if t.set.hasZero {
@@ -174,19 +175,19 @@ func (t *Teddy) findShort(hay []byte, from int) (pos, lit int) {
 	return shift(pos, from), lit
 }
 
-// shortBlock is the size of such a copy: at most 48+maxFingerprintOff of text, and
+// shortBlock is the size of the padded copy: at most 48+maxFingerprintOff bytes of text, and
 // 64+maxFingerprintOff for the kernels.
 const shortBlock = 64 + maxFingerprintOff + 8
 
-// scan walks over the blocks with candidates. Until a match is found best is the end of the
-// text; after that only literals that begin at or before best count.
+// scan walks over the blocks with candidates. best is the end of the text until a match is
+// found; after that only literals that begin at or before best count.
 func (t *Teddy) scan(hay []byte, from int) (pos, lit int) {
 	var out [64]byte
 	best, bestLit := len(hay), -1
 	credit := t.set.credit()
 	end := len(hay) - t.width + 1 // for the positions of fingerprints
 	for p := from + t.minOff; p < end && p-t.maxOff <= best; {
-		// After a match no further than necessary; two blocks always fit.
+		// After a match, search no further than necessary; two blocks always fit.
 		at, mask, step := t.candidates(hay, p, min(end, max(best+t.maxOff+1, p+128)), &out)
 		if mask == 0 {
 			break
@@ -231,9 +232,9 @@ func (t *Teddy) scan(hay []byte, from int) (pos, lit int) {
 	return best, bestLit
 }
 
-// candidates returns the next block at or after p with candidates, as a mask of its step
-// positions; out has the buckets of each. p < end, and hay is large enough for the smallest
-// block.
+// candidates returns the next block at or after p with candidates: its position, a mask of its
+// candidates, and its number of positions (step). out has the buckets of each position. p is
+// less than end, and hay is large enough for the smallest block.
 func (t *Teddy) candidates(hay []byte, p, end int, out *[64]byte) (at int, mask uint64, step int) {
 	step = teddyStep(t.level, t.fat, end-p)
 	if back := step - (end - p); back > 0 {

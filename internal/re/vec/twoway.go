@@ -1,18 +1,18 @@
 package vec
 
-// twoWay is the Two-Way search of Crochemore and Perrin: linear time whatever needle and
-// text, constant space, about 1 GB/s. The vector searches fall back to it on texts that
-// defeat them.
+// twoWay is the Two-Way search of Crochemore and Perrin. It takes linear time for all needles
+// and texts, and constant space, at about 1 GB/s. The vector searches fall back to it on texts
+// that defeat them.
 //
 // The needle is cut in two at a critical position. The right part is compared first, left to
-// right; a mismatch there advances past it. Then the left part, right to left; a mismatch
-// there advances by the period.
+// right; after a mismatch, the search advances past the mismatch. Then the left part is
+// compared, right to left; after a mismatch, the search advances by the period.
 type twoWay struct {
 	needle   []byte
 	fold     *[256]byte // maps the text's bytes; may be nil
 	cut      int        // start of the right part
 	period   int        // of the needle, or a safe step if it is not small
-	periodic bool       // the needle repeats with period from its start
+	periodic bool       // the whole needle repeats with period
 }
 
 func newTwoWay(needle []byte, fold *[256]byte) *twoWay {
@@ -42,11 +42,11 @@ func maximalSuffix(b []byte, reverse bool) (start, period int) {
 			x, y = y, x
 		}
 		switch {
-		case x < y: // the suffix at next is smaller: all of it is one period
+		case x < y: // the suffix at next is smaller: everything so far is one period
 			next += k + 1
 			k = 0
 			period = next - start
-		case x > y: // greater: start again from it
+		case x > y: // it is greater: start again from it
 			start = next
 			next++
 			k, period = 0, 1
@@ -60,7 +60,7 @@ func maximalSuffix(b []byte, reverse bool) (start, period int) {
 	return start, period
 }
 
-// find returns the first occurrence in hay at or after from, or -1.
+// find returns the position of the first occurrence in hay at or after from, or -1.
 func (t *twoWay) find(hay []byte, from int) int {
 	n := len(t.needle)
 	known := 0 // leading bytes known to match, if the needle is periodic

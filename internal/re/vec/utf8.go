@@ -6,8 +6,9 @@ import "unicode/utf8"
 //
 // Every error of UTF-8 shows in two adjacent bytes, or in a byte that must continue a longer
 // sequence and doesn't, or does and must not (Keiser and Lemire, "Validating UTF-8 in less
-// than one instruction per byte"). Three look-ups by half a byte give the errors that each
-// half allows, as bits; an error allowed by all three has occurred.
+// than one instruction per byte"). For each pair of bytes there are three look-ups: by both
+// halves of the first byte and by the high half of the second. Each gives the errors that this
+// half allows, as bits; an error in all three results has occurred.
 func ValidUTF8(b []byte) bool { return validUTF8(current(), b) }
 
 func validUTF8(l level, b []byte) bool {
@@ -23,7 +24,7 @@ func validUTF8(l level, b []byte) bool {
 	if !validBlocks(b[:n]) {
 		return false
 	}
-	// The last sequence of the blocks may continue after them.
+	// The last sequence in the blocks may continue after them.
 	for back := 1; back <= 3; back++ {
 		if utf8.RuneStart(b[n-back]) {
 			n -= back
@@ -38,16 +39,16 @@ const validBlock = 32
 
 // Errors of two adjacent bytes.
 const (
-	tooShort  = 1 << iota // a lead byte or ASCII where a continuation must be
-	tooLong               // a continuation after ASCII
+	tooShort  = 1 << iota // a lead byte or ASCII instead of a continuation byte
+	tooLong               // a continuation byte after ASCII
 	overlong3             // E0 followed by less than A0
 	tooLarge              // F4 followed by 90 or more
 	surrogate             // ED followed by A0 or more
 	overlong2             // C0 or C1
 	tooLarge8             // F5 and above; also overlong4, F0 followed by less than 90
-	twoConts              // two continuations: right after some leads only
+	twoConts              // two continuation bytes: valid only after some lead bytes
 
-	carry = tooShort | tooLong | twoConts // decided by other halves
+	carry = tooShort | tooLong | twoConts // errors that depend on the other halves only
 )
 
 // utf8Tab is the input of the kernels. The assembly depends on its layout. Each row is
@@ -63,7 +64,7 @@ var utf8Errors = func() (t utf8Tab) {
 	return t
 }()
 
-// firstHigh returns the errors that the high half of the first byte allows.
+// firstHigh returns the errors that h, the high half of the first byte, allows.
 func firstHigh(h int) byte {
 	switch {
 	case h < 8:

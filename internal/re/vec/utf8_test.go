@@ -9,8 +9,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// Every pair of bytes, every lead with every second byte and its continuations, at every
-// position of a block and across its ends.
+// Every pair of bytes, and every lead byte with every second byte and continuation bytes, at
+// every position of a block and across its ends.
 func TestValidUTF8(t *testing.T) {
 	stress.SkipTiny(t)
 	var samples [][]byte

@@ -15,7 +15,7 @@ import (
 	"quarry/internal/stress"
 )
 
-// levels are the kernels that this processor can run; each test runs all of them against one
+// levels lists the levels that this processor can run. Each test compares all of them with one
 // plain reference.
 func levels() []level {
 	switch l := cpuLevel(); l {
@@ -50,7 +50,7 @@ func TestNoSIMDForcesGeneric(t *testing.T) {
 	}
 }
 
-// naiveFind is the definition of Find and of folding.
+// naiveFind defines the results of Find, also with folding.
 func naiveFind(hay, needle []byte, from int, fold bool) int {
 	for i := max(from, 0); from >= 0 && i+len(needle) <= len(hay); i++ {
 		if naiveAt(hay[i:], needle, fold) {
@@ -158,7 +158,7 @@ func TestFindCases(t *testing.T) {
 }
 
 // TestFindPlanted puts a needle of every length up to 40 at every position of texts of every
-// length up to 200, and so at every place of a block.
+// length up to 200, which covers every position in a block.
 func TestFindPlanted(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for n := range 41 {
@@ -200,9 +200,9 @@ func TestFindRandom(t *testing.T) {
 	}
 }
 
-// TestFindAdversarial has texts in which very many positions are candidates, with long
-// needles that fail late. Quadratic work on the last of these takes over ten seconds, even at
-// the speed at which the standard library compares.
+// TestFindAdversarial searches for long needles that fail late, in texts with very many
+// candidates. Quadratic work on the last of these takes over ten seconds, even at the speed of
+// the standard library's comparisons.
 func TestFindAdversarial(t *testing.T) {
 	stress.SkipShort(t)
 	const n = 1 << 20

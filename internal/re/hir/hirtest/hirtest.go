@@ -1,5 +1,5 @@
-// Package hirtest shows, compares and checks the trees of package hir, for tests of
-// the parsers. Only tests import it.
+// Package hirtest prints, compares and checks the trees of package hir for tests of the
+// parsers. Only tests import it.
 package hirtest
 
 import (
@@ -17,7 +17,7 @@ import (
 //
 //	(cat "ab" [0-9a-f] (rep 0 inf b[\xFF]) (rep? 1 3 "x") (cap 1 name (alt start empty)))
 //
-// A class of bytes has a b before it, a lazy repetition a question mark.
+// A class of bytes is preceded by a b, a lazy repetition is marked by a question mark.
 func Show(n *hir.Node) string {
 	var b strings.Builder
 	show(&b, n)
@@ -73,7 +73,7 @@ func showSubs(b *strings.Builder, n *hir.Node) {
 	b.WriteByte(')')
 }
 
-// Equal reports whether two trees are the same node by node.
+// Equal reports whether two trees are equal, node by node.
 func Equal(n, o *hir.Node) bool {
 	if n == o {
 		return true

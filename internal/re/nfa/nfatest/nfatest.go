@@ -1,6 +1,5 @@
-// Package nfatest makes trees for the engines' tests: from patterns that Go's parser
-// reads, so that the standard library can be the oracle, and random ones with texts.
-// Only tests import it.
+// Package nfatest makes trees for the engines' tests: trees of patterns in Go's syntax, so that
+// the standard library can be the oracle, and random trees with texts. Only tests import it.
 package nfatest
 
 import (
@@ -15,7 +14,7 @@ import (
 	"quarry/internal/re/nfa"
 )
 
-// Compile compiles a tree that must be valid.
+// Compile compiles a tree, and fails the test if it can't.
 func Compile(t testing.TB, n *hir.Node, opt nfa.Options) *nfa.Prog {
 	t.Helper()
 	p, err := nfa.Compile(n, opt)
@@ -169,8 +168,7 @@ func Pattern(r *rand.Rand, depth int) string {
 	return atoms[r.IntN(len(atoms))]
 }
 
-// WithLooks replaces the assertions in a tree by random others, so that all kinds occur in
-// all places.
+// WithLooks replaces the assertions in a tree by random ones, so that all kinds occur in all places.
 func WithLooks(r *rand.Rand, n *hir.Node) *hir.Node {
 	c := *n
 	if n.Op == hir.OpLook {

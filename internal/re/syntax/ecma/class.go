@@ -15,7 +15,8 @@ var (
 	lineTerminators = hir.NewClass(hir.Range{Lo: '\n', Hi: '\n'}, hir.Range{Lo: '\r', Hi: '\r'}, hir.Range{Lo: 0x2028, Hi: 0x2029})
 	digits          = hir.NewClass(hir.Range{Lo: '0', Hi: '9'})
 	words           = hir.NewClass(hir.Range{Lo: '0', Hi: '9'}, hir.Range{Lo: 'A', Hi: 'Z'}, hir.Range{Lo: '_', Hi: '_'}, hir.Range{Lo: 'a', Hi: 'z'})
-	// wordsFold is \w with i and u or v: also characters that fold to a word character.
+	// wordsFold is \w with the flag i and u or v, which adds the characters that fold to a
+	// word character.
 	wordsFold = words.Union(hir.NewClass(hir.Range{Lo: 0x17F, Hi: 0x17F}, hir.Range{Lo: 0x212A, Hi: 0x212A}))
 	spaces    = hir.NewClass(
 		hir.Range{Lo: '\t', Hi: '\r'}, hir.Range{Lo: ' ', Hi: ' '}, hir.Range{Lo: 0xA0, Hi: 0xA0}, hir.Range{Lo: 0x1680, Hi: 0x1680},
@@ -24,17 +25,16 @@ var (
 	noChars = hir.NewClass()
 )
 
-// operand is the value of a class or a part of one: characters and, with v, strings of any
-// length except one. Under v and i both are already folded: the set consists of whole
-// equivalence classes, strings are in canonical form.
+// operand is the value of a class or of a part of one: characters and, with v, strings whose
+// length isn't one. With v and i both are already folded: set consists of whole equivalence
+// classes, and strings are in canonical form.
 type operand struct {
 	set     *hir.Class
 	strings map[string]bool
 	may     bool // strings are possible according to the grammar
 }
 
-// leaf returns a set as an operand. Under v folding comes before set operations, otherwise
-// after them.
+// leaf returns a set as an operand. With v, folding comes before set operations, otherwise after them.
 func (p *parser) leaf(set *hir.Class) operand {
 	if p.flags&UnicodeSets != 0 {
 		set = p.closed(set)
@@ -42,7 +42,7 @@ func (p *parser) leaf(set *hir.Class) operand {
 	return operand{set: set}
 }
 
-// operandNode matches one member: the longest string first.
+// operandNode returns a node that matches one member of v, preferring longer strings.
 func (p *parser) operandNode(v operand) *Node {
 	set := p.node(Node{Kind: KindSet, Set: p.closed(v.set)})
 	if len(v.strings) == 0 {

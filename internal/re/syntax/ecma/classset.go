@@ -50,7 +50,7 @@ func (p *parser) classSet() operand {
 		}
 		p.take(syntax.NodeBytes + syntax.RangeBytes*len(v.set.Ranges))
 		if next != opUnion {
-			p.take(len(acc.ranges)) // faster, because it doesn't sort
+			p.take(len(acc.ranges)) // faster than collecting a set, because it doesn't sort
 		}
 		acc.apply(v, next)
 	}
@@ -65,7 +65,7 @@ func (p *parser) classSet() operand {
 	return operand{set: v.set.Negate()}
 }
 
-// union collects operands. Ranges become a set only when one is needed, so that a class of
+// union collects operands. The ranges become a set only when one is needed, so that a class of
 // many members doesn't take quadratic time.
 type union struct {
 	ranges  []hir.Range
@@ -175,8 +175,8 @@ func (p *parser) invalidRange(start int) {
 	p.fail(start, p.pos-start, "Invalid character class", `Only characters can be the ends of a range; write \- for a hyphen.`)
 }
 
-// setChar parses one character of a class with the v flag, where all present and future
-// syntax characters must be escaped.
+// setChar parses one character of a class with the v flag, in which all syntax characters,
+// also ones reserved for the future, must be escaped.
 func (p *parser) setChar() (rune, bool) {
 	start := p.pos
 	c := p.at(0)
@@ -236,8 +236,8 @@ func (p *parser) classStrings(start int) operand {
 	}
 }
 
-// canonical returns the form in which strings of a class are compared; ok is false if it
-// contains a lone surrogate, which occurs in no text.
+// canonical returns the folded form of a string in a class. ok is false if s contains a lone
+// surrogate, which occurs in no text.
 func (p *parser) canonical(s []rune) (text string, ok bool) {
 	var b strings.Builder
 	for _, r := range s {

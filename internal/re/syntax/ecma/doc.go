@@ -1,10 +1,9 @@
 // Package ecma parses JavaScript regular expressions (ECMAScript 2025, with Annex B if
 // neither u nor v is given).
 //
-// Its invariant: a text in which the pattern matches in JavaScript also matches
-// Parsed.Root, and without Superset the spans are the same; the package re/backref decides
-// the rest exactly from the same Tree. The reasons of errors use V8's wording, which people
-// know.
+// In a text where the pattern matches in JavaScript, Parsed.Root matches too. Without Superset
+// the spans are the same; otherwise package re/backref decides exactly, from the same Tree.
+// The reasons of errors use V8's familiar wording.
 //
 // Differences from a JavaScript engine, mostly because text here is UTF-8 and not UTF-16:
 //

@@ -2,21 +2,21 @@ package ecma
 
 import "slices"
 
-// empties describes the ways a node can match the empty string.
+// empties describes how a node can match the empty string.
 type empties struct {
-	may  bool // there is a way
-	only bool // all ways are empty
-	last bool // the empty ways are the least preferred
+	may  bool // the node can match the empty string
+	only bool // it can match nothing else
+	last bool // empty matches are the least preferred
 }
 
-// annotate records at each repetition in n how its body can be empty, and returns how n
-// can be.
+// annotate records, at each repetition in n, how its body can match the empty string. It
+// returns the same for n.
 func annotate(n *Node) empties {
 	switch n.Kind {
 	case KindLiteral, KindSet:
 		return empties{}
 	case KindBackref:
-		return empties{may: true, last: true} // there is only one way
+		return empties{may: true, last: true} // these nodes match in only one way
 	case KindGroup:
 		return annotate(n.Subs[0])
 	case KindRepeat:
@@ -73,7 +73,7 @@ func emptyAnywhere(n *Node) bool {
 	return false
 }
 
-// always reports whether every way through n sets every group in it.
+// always reports whether every match of n sets every group in it.
 func (l *lowering) always(n *Node) bool {
 	switch n.Kind {
 	case KindRepeat, KindLook:

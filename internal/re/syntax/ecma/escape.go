@@ -51,8 +51,8 @@ func (p *parser) wordAssertion(not bool) *Node {
 	return p.node(Node{Kind: KindAssert, Assert: a})
 }
 
-// decimalEscape is a reference if the group exists; otherwise Annex B makes it an octal
-// escape, or the digits 8 and 9 themselves.
+// decimalEscape parses a reference if the group exists. Otherwise Annex B makes it an octal
+// escape, or for 8 and 9 the digit itself.
 func (p *parser) decimalEscape(start int) *Node {
 	num, _ := p.number()
 	if num <= p.total {
@@ -84,8 +84,8 @@ func (p *parser) octal() rune {
 	return v
 }
 
-// classEscape parses \d \s \w and their opposites, and \p{…} where allowed. p is after the
-// backslash.
+// classEscape parses \d, \s, \w and their opposites, and \p{…} where allowed. p.pos is after
+// the backslash.
 func (p *parser) classEscape(start int, inClass bool) (operand, bool) {
 	c := p.at(0)
 	switch c {
@@ -130,8 +130,7 @@ func perlClass(c byte, f Flags) *hir.Class {
 	return words
 }
 
-// charEscape parses an escape for one character. p is after the backslash, and not at the
-// end.
+// charEscape parses an escape for one character. p.pos is after the backslash, and not at the end.
 func (p *parser) charEscape(start int, inClass bool) rune {
 	strict := p.flags.strict()
 	switch c := p.at(0); {
@@ -240,9 +239,9 @@ func hexDigit(c byte) rune {
 	return -1
 }
 
-// unicodeEscape parses the rest of a \u escape: four digits, or braces if allowed. With
-// braces allowed (strict syntax, group names) a pair of surrogates is one character. On
-// failure it consumes nothing.
+// unicodeEscape parses the rest of a \u escape: four digits or, if braces is set, digits in
+// braces. With braces set (strict syntax, group names), a pair of surrogates is one character.
+// On failure it consumes nothing.
 func (p *parser) unicodeEscape(braces bool) (rune, bool) {
 	start := p.pos
 	if braces && p.accept("{") {
@@ -269,10 +268,10 @@ func (p *parser) unicodeEscape(braces bool) (rune, bool) {
 	return r, ok
 }
 
-// joinSurrogates makes one character of the escape hi just parsed and a following low
-// surrogate escape. JavaScript does so under u and v; without them it matches two adjacent
-// code units, which in our text are this character. In a class without u or v they are two
-// members, neither of which ever occurs.
+// joinSurrogates joins hi, the high surrogate escape just parsed, with a following low
+// surrogate escape into one character. JavaScript does so with u or v. Without them it matches
+// two adjacent code units, which in our text are this character. In a class without u or v
+// they are two members, neither of which ever occurs.
 func (p *parser) joinSurrogates(hi rune, inClass bool) rune {
 	if hi < 0xD800 || hi > 0xDBFF || !p.has(`\u`) || inClass && !p.flags.strict() {
 		return hi

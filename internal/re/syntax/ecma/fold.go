@@ -14,8 +14,8 @@ type Fold uint8
 
 const (
 	FoldNone   Fold = iota // no folding
-	FoldUpper              // i: by upper case, single characters only
-	FoldSimple             // i with u or v: by Unicode's simple case folding
+	FoldUpper              // with i: by upper case, single characters only
+	FoldSimple             // with i and u or v: by Unicode's simple case folding
 )
 
 // Canonical returns the representative of all characters that compare equal to r.
@@ -29,8 +29,8 @@ func (f Fold) Canonical(r rune) rune {
 	return r
 }
 
-// upperOrbits are the sets of two or more characters with the same upper case, in order of
-// their least member, and for each character its set.
+// upperOrbits holds the sets of two or more characters with the same upper case, ordered by
+// their smallest member, and maps each character to its set.
 var upperOrbits = sync.OnceValue(func() *orbits {
 	members := map[rune][]rune{}
 	for r := rune(0); r <= 0xFFFF; r++ {
@@ -79,8 +79,8 @@ func closeOver(f Fold, c *hir.Class) *hir.Class {
 	return c.Union(hir.NewClass(add...))
 }
 
-// upperFolds iterates over the characters of a small set, or over the orbits for a large
-// one.
+// upperFolds returns the ranges that fold to a member of c. It iterates over the characters of
+// a small set, or over all orbits for a large one.
 func upperFolds(c *hir.Class) (add []hir.Range) {
 	o := upperOrbits()
 	take := func(orbit []rune) {

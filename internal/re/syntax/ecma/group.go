@@ -49,7 +49,7 @@ func (p *parser) group() (n *Node, quantifiable bool) {
 	return &Node{}, false
 }
 
-// body parses up to the closing parenthesis of the group begun at start.
+// body parses up to the closing parenthesis of the group that began at start.
 func (p *parser) body(start int) *Node {
 	n := p.disjunction()
 	if !p.accept(")") {
@@ -93,7 +93,8 @@ func (p *parser) declare(start, i int, name string) {
 	p.where[name] = append(p.where[name], namedGroup{i, slices.Clone(p.path)})
 }
 
-// apart reports whether two positions are in different alternatives of one disjunction.
+// apart reports whether two positions, given by their enclosing alternatives, are in different
+// alternatives of one disjunction.
 func apart(a, b []choice) bool {
 	for i := 0; i < min(len(a), len(b)) && a[i].disj == b[i].disj; i++ {
 		if a[i].alt != b[i].alt {
@@ -213,7 +214,7 @@ func identifier(r rune, first bool) bool {
 	return found
 }
 
-// reference makes a backreference to a number, or to a name if num is 0.
+// reference makes a backreference to group num or, if num is 0, to the groups called name.
 func (p *parser) reference(off, num int, name string) *Node {
 	n := p.node(Node{Kind: KindBackref, Fold: p.flags.fold()})
 	if num > 0 {
@@ -226,9 +227,9 @@ func (p *parser) reference(off, num int, name string) *Node {
 	return n
 }
 
-// resolve sets the groups of every reference, except those that can't be set at its
-// position: the groups that contain it, and, outside look-behinds, those that begin after it
-// (a loop around both unsets them before each iteration).
+// resolve sets the groups of every reference. It omits groups that are always unset at the
+// reference: those that contain it and, outside look-behinds, those that begin after it (a
+// loop around both unsets them before each iteration).
 func (p *parser) resolve() {
 	for _, r := range p.backrefs {
 		if p.err != nil {

@@ -12,15 +12,15 @@ type Around uint8
 
 const (
 	Anything  Around = iota
-	WholeWord        // no Unicode word character next to it
-	WholeLine        // \n or an end of the text next to it
+	WholeWord        // no Unicode word character next to the match
+	WholeLine        // \n or an end of the text on both sides of the match
 
 	// WholeLineCRLF is WholeLine where \r and \r\n also end a line, as with Rust's R flag.
 	WholeLineCRLF
 )
 
-// Join makes one tree that matches what any of the trees matches, preferring earlier ones.
-// Groups are numbered consecutively, and each reference keeps the groups of its own pattern.
+// Join makes one tree that matches whatever any of the trees matches, preferring earlier trees.
+// Groups are numbered consecutively, and references still refer to groups of their own pattern.
 func Join(trees []*Tree, around Around) *Tree {
 	out := &Tree{Flags: trees[0].Flags, Names: []string{""}}
 	alts := make([]*Node, len(trees))
@@ -50,12 +50,13 @@ func Join(trees []*Tree, around Around) *Tree {
 
 func one(r rune) *hir.Class { return hir.NewClass(hir.Range{Lo: r, Hi: r}) }
 
-// look is a look-around at one character.
+// look makes a look-around for the single character r.
 func look(r rune, behind, negate bool) *Node {
 	return &Node{Kind: KindLook, Behind: behind, Negate: negate, Subs: []*Node{{Kind: KindSet, Set: one(r)}}}
 }
 
-// edge matches the empty string at one end of the text and beside a character of the set.
+// edge makes a node that matches the empty string at one end of the text and next to a
+// character of set.
 func edge(end Assertion, set *hir.Class) *Node {
 	beside := &Node{Kind: KindLook, Behind: end == Start, Subs: []*Node{{Kind: KindSet, Set: set}}}
 	return newAlt([]*Node{{Kind: KindAssert, Assert: end}, beside})

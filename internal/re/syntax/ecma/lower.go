@@ -5,13 +5,13 @@ import (
 	"quarry/internal/re/syntax"
 )
 
-// Parsed returns the tree in the form for every engine. Non-regular parts are widened, and
-// Superset is set: look-around is empty, a reference may match anything its group may.
+// Parsed returns the tree in the form that every engine takes. Non-regular parts are widened,
+// and Superset is set: look-around becomes empty, and a reference may match anything that its
+// group may match.
 //
-// Two rules of JavaScript differ from other engines. An empty iteration after the required
-// ones is refused: if that could change the span, Superset is set. Groups are unset at the
-// start of each iteration and by refused ones: if that could change only groups,
-// CapturesDiffer is set.
+// Two rules of JavaScript differ from other engines. After the required iterations of a repetition, an
+// empty one is refused: if that could change the span, Superset is set. Groups are unset at the start
+// of each iteration, also of a refused one: if that could change only groups, CapturesDiffer is set.
 func (t *Tree) Parsed() *syntax.Parsed {
 	l := &lowering{tree: t, groups: make([]*Node, len(t.Names)), sets: map[*Node]bool{}, copies: map[copyKey]*hir.Node{}}
 	l.findGroups(t.Root)
@@ -23,7 +23,7 @@ func (t *Tree) Parsed() *syntax.Parsed {
 	return parsed
 }
 
-// ahead appends the contents of the look-aheads that every match requires.
+// ahead appends to list the contents of the look-aheads that every match requires.
 func (l *lowering) ahead(n *Node, list []*hir.Node) []*hir.Node {
 	switch {
 	case n.Kind == KindLook && !n.Negate && !n.Behind:
@@ -49,14 +49,14 @@ type lowering struct {
 	weight  int
 	copies  map[copyKey]*hir.Node
 
-	// sets caches the result of always for each repetition: repetitions nest, and each
-	// examines everything inside it.
+	// sets caches the result of always for each repetition. Repetitions nest, and always
+	// examines everything inside one.
 	sets map[*Node]bool
 }
 
-// maxCopy is how many nodes of a group a reference copies. A larger group, and a reference in
-// a copy, becomes "any text": otherwise groups of references to groups of references would
-// double with each level.
+// maxCopy is the largest number of nodes that a reference copies from its group. A larger
+// group, and a reference inside a copy, becomes "any text": otherwise groups of references to
+// groups of references would double with each level.
 const maxCopy = 200
 
 func (l *lowering) findGroups(n *Node) {
@@ -129,8 +129,8 @@ func (l *lowering) foldedLiteral(lit []byte) *hir.Node {
 
 func (l *lowering) assert(a Assertion) *hir.Node {
 	if l.copying {
-		// The copy is in another place: assertions that held around the group's text need
-		// not hold around this one.
+		// The copy is at another position, where assertions that held around the group's text
+		// may not hold.
 		return hir.Empty()
 	}
 	switch a {
@@ -147,11 +147,11 @@ func (l *lowering) assert(a Assertion) *hir.Node {
 	case NotWord:
 		return hir.Assert(hir.LookNotWordASCII)
 	}
-	l.superset = true // no engine has these word characters
+	l.superset = true // no other engine has these word characters
 	return hir.Empty()
 }
 
-// look becomes empty; its groups stay in the tree, as {0}, for the indices.
+// look returns an empty node. Its groups stay in the tree, as {0}, for the sake of the indices.
 func (l *lowering) look(n *Node) *hir.Node {
 	if l.copying || n.CapLo == n.CapHi {
 		return hir.Empty()
@@ -159,7 +159,7 @@ func (l *lowering) look(n *Node) *hir.Node {
 	return hir.Repeat(l.node(n.Subs[0]), 0, 0, true)
 }
 
-// backref becomes a copy of the group, or empty if the group may be unset.
+// backref returns a copy of the group, or an empty node if the group may be unset.
 func (l *lowering) backref(n *Node) *hir.Node {
 	if l.copying {
 		return anyText()
@@ -181,7 +181,7 @@ func anyText() *hir.Node {
 }
 
 // copy returns a node for all texts that compare equal to a text of the group. Copies are
-// cached: there may be as many references as characters.
+// cached, because there may be as many references as characters.
 func (l *lowering) copy(key copyKey) *hir.Node {
 	if n := l.copies[key]; n != nil {
 		return n
@@ -199,11 +199,9 @@ func (l *lowering) copy(key copyKey) *hir.Node {
 // longestText is longer than any searched text, in bytes.
 const longestText = 1 << 30
 
-// repeat lowers a repetition. Counts that no text can reach are legal in JavaScript. Such a
-// maximum means no limit, and with such a minimum nothing matches, unless an iteration may
-// be empty. If it may be empty anywhere, the minimum is dropped. If an assertion decides, at
-// least one iteration is empty; all empty ones are at one position, where one of them
-// suffices.
+// repeat lowers a repetition. JavaScript allows counts that no text can reach. Such a maximum
+// means no limit. With such a minimum nothing matches unless an iteration can be empty; if it
+// can, one iteration suffices as the minimum, and none if an iteration can be empty everywhere.
 func (l *lowering) repeat(n *Node) *hir.Node {
 	sub, min, max := l.node(n.Subs[0]), n.Min, n.Max
 	if max > longestText {
@@ -225,8 +223,8 @@ func (l *lowering) repeat(n *Node) *hir.Node {
 	return hir.Repeat(sub, min, max, n.Greedy)
 }
 
-// checkRepeat decides whether a repetition has another meaning in the other engines, which
-// let an empty iteration end the loop.
+// checkRepeat sets superset or captures if a repetition has another meaning in the other
+// engines, which let an empty iteration end the loop.
 func (l *lowering) checkRepeat(n *Node) {
 	e := n.body
 	optional := n.Max == hir.Unlimited || n.Max > n.Min

@@ -9,9 +9,8 @@ import (
 )
 
 const (
-	// maxDepth limits the nesting of groups and classes. The parser and every consumer of
-	// the tree recurse; a thousand levels are far below any stack limit and above any
-	// handwritten pattern.
+	// maxDepth limits the nesting of groups and classes. The parser and all users of the tree are
+	// recursive. A thousand levels are far below any stack limit and above any handwritten pattern.
 	maxDepth = 1000
 
 	// defaultBudget limits the tree to about 40 MB. Runs of literal characters are one
@@ -21,13 +20,13 @@ const (
 	// maxGroups is V8's limit.
 	maxGroups = 1<<16 - 1
 
-	// maxSameName limits the groups with one name, each of which is compared with all
+	// maxSameName limits the number of groups with one name, because each is compared with all
 	// previous ones.
 	maxSameName = 1000
 )
 
-// Parse parses a pattern as JavaScript's RegExp does with the flags. The error is a
-// *syntax.Error. Patterns may share a budget; nil means a separate one.
+// Parse parses a pattern as JavaScript's RegExp does with these flags. Its error is a
+// *syntax.Error. Patterns may share a budget; nil means a separate budget.
 func Parse(pattern string, flags Flags, budget *syntax.Budget) (*syntax.Parsed, error) {
 	t, err := ParseTree(pattern, flags, budget)
 	if err != nil {
@@ -36,7 +35,7 @@ func Parse(pattern string, flags Flags, budget *syntax.Budget) (*syntax.Parsed, 
 	return t.Parsed(), nil
 }
 
-// ParseTree is Parse for callers that also need the exact form.
+// ParseTree is Parse for callers that also need the exact tree.
 func ParseTree(pattern string, flags Flags, budget *syntax.Budget) (*Tree, error) {
 	if budget == nil {
 		budget = syntax.NewBudget(defaultBudget, nil)
@@ -77,8 +76,8 @@ func invalidUTF8(s string) int {
 	return -1
 }
 
-// parser has the state of one parse. After the first error it is at the end of the pattern,
-// so that every loop ends; anything built then is discarded.
+// parser is the state of one parse. After the first error pos is at the end of the pattern, so
+// that every loop ends; the result is then discarded.
 type parser struct {
 	src   string
 	pos   int
@@ -87,12 +86,12 @@ type parser struct {
 
 	depth  int
 	budget *syntax.Budget
-	behind int // enclosing look-behinds
+	behind int // number of enclosing look-behinds
 
 	names     []string // groups opened so far; 0 is the match
 	total     int      // groups in the whole pattern
-	named     bool     // one of them has a name
-	open      []int    // groups around the current position
+	named     bool     // some group in the pattern has a name
+	open      []int    // groups that are open at the current position
 	path      []choice // alternatives around the current position
 	nextDisj  int
 	where     map[string][]namedGroup
@@ -108,7 +107,7 @@ type namedGroup struct {
 	path []choice
 }
 
-// backref is a reference. Its groups are known once all groups are parsed.
+// backref is a reference. Its groups are known only after all groups are parsed.
 type backref struct {
 	node   *Node
 	name   string // "" for a number, already in node.Groups
@@ -171,14 +170,14 @@ func (p *parser) take(bytes int) {
 	}
 }
 
-// closed returns a set with everything equal to one of its members under the current flags.
+// closed returns a set with all characters added that equal one of its members under the current flags.
 func (p *parser) closed(set *hir.Class) *hir.Class {
 	p.take(syntax.RangeBytes * len(set.Ranges))
 	return closeOver(p.flags.fold(), set)
 }
 
-// scanGroups counts the groups before parsing: whether \7 is a reference and \k a letter
-// depends on later text.
+// scanGroups counts the groups before parsing, because whether \7 is a reference and \k a
+// letter depends on later text.
 func (p *parser) scanGroups() {
 	p.names = []string{""}
 	class := 0
@@ -237,7 +236,7 @@ func (p *parser) alternative() *Node {
 	return newConcat(seq)
 }
 
-// literalRun parses a run of plain characters as one node, leaving the last one if a
+// literalRun parses a run of plain characters as one node. It leaves the last character if a
 // quantifier follows.
 func (p *parser) literalRun(seq *[]*Node) bool {
 	if p.flags&IgnoreCase != 0 {
@@ -299,7 +298,7 @@ func (p *parser) nothingToRepeat(off int) {
 	p.fail(off, 1, "Nothing to repeat", `Put something before the quantifier, or write \`+p.src[off:off+1]+` for a literal one.`)
 }
 
-// lone parses an unpaired bracket as a literal, unless the grammar is strict.
+// lone parses an unpaired bracket as a literal or, in the strict grammar, reports an error.
 func (p *parser) lone() *Node {
 	if p.flags.strict() {
 		p.fail(p.pos, 1, "Lone quantifier brackets", `Write \`+string(p.at(0))+` for a literal one.`)
@@ -346,8 +345,7 @@ func (p *parser) folded(r rune) *hir.Class {
 	return c
 }
 
-// quantified wraps n, whose groups begin with capLo, in the following quantifier, if
-// there is one.
+// quantified wraps n in the quantifier that follows, if there is one. The groups of n begin with capLo.
 func (p *parser) quantified(n *Node, capLo int) *Node {
 	if p.done() {
 		return n
@@ -406,7 +404,7 @@ func (p *parser) interval() (min, max int, ok bool) {
 	return 0, 0, false
 }
 
-// maxCount is the maximal count, as in V8.
+// maxCount is the largest count, as in V8.
 const maxCount = 1<<31 - 1
 
 func (p *parser) number() (n int, ok bool) {

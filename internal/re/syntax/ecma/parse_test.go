@@ -115,8 +115,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestExactness checks who decides a match: the linear engines alone, or the exact one for
-// its groups or its span.
+// TestExactness checks which patterns the linear engines match completely, and which need the
+// exact engine, for groups only or for spans too.
 func TestExactness(t *testing.T) {
 	for _, c := range []struct {
 		pattern, flags     string
@@ -124,12 +124,12 @@ func TestExactness(t *testing.T) {
 	}{
 		{"a(b|c)*d", "", false, false},
 		{`\bfoo\b`, "i", false, false},
-		{`\bfoo\b`, "iu", true, false}, // ſ and K are word characters there
+		{`\bfoo\b`, "iu", true, false}, // because ſ and K are word characters there
 		{`\w+`, "iu", false, false},
 		{"a(?=b)", "", true, false},
 		{"(?<!a)b", "", true, false},
 		{`(a)\1`, "", true, false},
-		{`\1(a)`, "", false, false}, // always before its group: empty
+		{`\1(a)`, "", false, false}, // the reference is always before its group: empty
 		{`(a\1)`, "", false, false},
 		{`(?:\1(a))*`, "", false, false},
 		{`(?<=\1(a))b`, "", true, false}, // read leftwards
@@ -161,7 +161,7 @@ func TestExactness(t *testing.T) {
 	}
 }
 
-// TestTrees shows the trees of the syntax.
+// TestTrees compares the trees of parsed patterns.
 func TestTrees(t *testing.T) {
 	for _, c := range []struct{ pattern, flags, want string }{
 		{"abc", "", `abc`},
@@ -191,7 +191,7 @@ func TestTrees(t *testing.T) {
 	}
 }
 
-// unrolled returns the text of a tree of literals and fixed repetitions.
+// unrolled returns the only text that matches a tree of literals and fixed repetitions.
 func unrolled(n *hir.Node) string {
 	switch n.Op {
 	case hir.OpLiteral:

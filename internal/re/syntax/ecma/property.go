@@ -31,7 +31,7 @@ func (p *parser) property(negate bool) (operand, bool) {
 	}
 	v := p.leaf(classOf(ranges))
 	if negate {
-		// Under v the complement is of the folded set; otherwise the complement is folded.
+		// With v the set is folded and then negated, otherwise negated and then folded.
 		v.set = v.set.Negate()
 	}
 	return v, true

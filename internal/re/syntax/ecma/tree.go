@@ -33,15 +33,14 @@ func (f Flags) fold() Fold {
 }
 
 // Tree is a parsed pattern with JavaScript's full semantics, for engines that match exactly.
-// Flags are already applied to its nodes. It is immutable.
+// Its nodes already reflect the flags. It is immutable.
 type Tree struct {
 	Pattern string
 	Flags   Flags
 	Root    *Node
 
-	// Names has an entry for every group, where index 0 is the whole match; the entry of an
-	// unnamed group is "". A name may occur more than once, in alternatives of which only one
-	// can participate.
+	// Names has an entry for every group, where index 0 is the whole match; the entry of an unnamed
+	// group is "". A name may occur more than once, in alternatives that exclude each other.
 	Names []string
 }
 
@@ -53,8 +52,8 @@ const (
 	KindLiteral             // Lit: these characters, as UTF-8
 	KindSet                 // Set: one character; an empty set fails
 	KindAssert              // Assert: a zero-width assertion on neighbours
-	KindLook                // Subs[0] ahead or, with Behind, behind; Negate
-	KindBackref             // the text of the one set group of Groups, compared by Fold
+	KindLook                // Subs[0] ahead or, with Behind, behind; Negate inverts it
+	KindBackref             // the text of the group in Groups that is set, compared by Fold
 	KindGroup               // Subs[0], captured as Cap
 	KindRepeat              // Subs[0], Min to Max times; Greedy
 	KindConcat              // Subs in order, two or more
@@ -116,8 +115,8 @@ func newAlt(alts []*Node) *Node {
 	return &Node{Kind: KindAlt, Subs: alts}
 }
 
-// RefusesEmpty reports whether the tree has a repetition that tries another way after an
-// empty iteration, where other languages end the repetition.
+// RefusesEmpty reports whether the tree has a repetition that backtracks after an empty
+// iteration, where other languages end the repetition.
 func (t *Tree) RefusesEmpty() bool { return refusesEmpty(t.Root) }
 
 func refusesEmpty(n *Node) bool {
@@ -128,6 +127,6 @@ func (n *Node) refusesEmpty() bool {
 	return n.body.may && !n.body.last && (n.Max == hir.Unlimited || n.Max > n.Min)
 }
 
-// BodyEmpty reports for a KindRepeat whether an iteration can match the empty string, and
-// whether it can match nothing else.
+// BodyEmpty reports, for a KindRepeat, whether an iteration can match the empty string (may)
+// and whether it can match nothing else (only).
 func (n *Node) BodyEmpty() (may, only bool) { return n.body.may, n.body.only }

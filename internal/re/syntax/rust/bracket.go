@@ -32,7 +32,7 @@ func (b *bracket) add(lo, hi rune) {
 	b.count++
 }
 
-// addClass adds a class to the union, once however often it is written.
+// addClass adds a class to the union. Repeated classes are added once.
 func (b *bracket) addClass(c *hir.Class, depth int) {
 	b.count++
 	b.depth = max(b.depth, depth)
@@ -140,7 +140,7 @@ func (p *parser) openBracket(outer *bracket) (*bracket, error) {
 	return b, nil
 }
 
-// closeBracket parses ] and returns the class and its nesting.
+// closeBracket parses ] and returns the class and its nesting depth.
 func (p *parser) closeBracket(b *bracket) (*hir.Class, int, error) {
 	p.bump()
 	class, depth, err := p.operand(b)
@@ -164,7 +164,8 @@ func (p *parser) checkClass(open int, c *hir.Class) error {
 	return nil
 }
 
-// operand ends the current union and applies the preceding operator.
+// operand ends the current union, applies the preceding operator, and returns the class and
+// its nesting depth.
 func (p *parser) operand(b *bracket) (*hir.Class, int, error) {
 	class, depth := b.only, b.depth
 	if b.count != 1 || class == nil {
@@ -198,8 +199,8 @@ func (p *parser) operand(b *bracket) (*hir.Class, int, error) {
 	return left.SymmetricDifference(class), depth, nil
 }
 
-// setOperator parses an operator; the preceding operand is its left side. All three have the
-// same precedence and are left-associative.
+// setOperator parses an operator, whose left side is the preceding operand. All three
+// operators have the same precedence and are left-associative.
 func (p *parser) setOperator(b *bracket, op string) error {
 	class, depth, err := p.operand(b)
 	if err != nil {
@@ -302,8 +303,7 @@ func (p *parser) asciiClassItem() *hir.Class {
 	if !ok {
 		return nil
 	}
-	// The longest name has six letters; searching no further keeps this linear in the
-	// pattern.
+	// The longest name has six letters. Searching no further keeps this linear in the pattern's length.
 	name, _, ok := strings.Cut(rest[:min(len(rest), len("^xdigit:]"))], ":]")
 	if !ok {
 		return nil

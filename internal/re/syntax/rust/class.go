@@ -31,7 +31,7 @@ func (p *parser) cached(key classKey, build func() (*hir.Class, error)) (*hir.Cl
 	return c, nil
 }
 
-// oneOf returns the node of a class, always the same one.
+// oneOf returns the node of class c; the same class always has the same node.
 func (p *parser) oneOf(c *hir.Class) *hir.Node {
 	n, ok := p.nodes[c]
 	if !ok {
@@ -44,7 +44,7 @@ func (p *parser) oneOf(c *hir.Class) *hir.Node {
 	return n
 }
 
-// perlClass returns \d, \s, \w or the negation; these are closed under folding.
+// perlClass returns \d, \s, \w or a negation of these. They don't change under folding.
 func (p *parser) perlClass(start int, c rune) (atom, error) {
 	lower := c | 0x20
 	name := string(c)
@@ -81,7 +81,7 @@ func (p *parser) perlClass(start int, c rune) (atom, error) {
 	return atom{kind: atomClass, class: class, start: start, end: p.pos}, nil
 }
 
-// unicodeClass parses \pX, \p{name} or \p{name=value}; pos is at the p.
+// unicodeClass parses \pX, \p{name} or \p{name=value}; p.pos is at the p.
 func (p *parser) unicodeClass(start int) (atom, error) {
 	negated := p.char() == 'P'
 	unfinished := func() (atom, error) {
@@ -129,7 +129,7 @@ func (p *parser) unicodeClass(start int) (atom, error) {
 	return atom{kind: atomClass, class: class, start: start, end: p.pos}, err
 }
 
-// lookup finds a property as written in the braces; not is set by !=.
+// lookup returns the class of a property as written in the braces. not reports that != was used.
 func lookup(query string) (class *hir.Class, not bool, err error) {
 	name, value, byValue := strings.Cut(query, "!=")
 	not = byValue

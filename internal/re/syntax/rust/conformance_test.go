@@ -10,8 +10,8 @@ import (
 	"quarry/internal/re/hir/hirtest"
 )
 
-// TestConformance parses every pattern of the vectors of Rust's regex crate, which are beside
-// the checkout: those marked invalid are refused, all others accepted.
+// TestConformance parses every pattern of the vectors of Rust's regex crate, which are stored
+// outside the repository. Patterns marked invalid must be refused, all others accepted.
 func TestConformance(t *testing.T) {
 	dir := os.Getenv("RUST_REGEX_VECTORS")
 	if dir == "" {

@@ -13,7 +13,7 @@ func (p *parser) fail(from, to int, reason, hint string) error {
 	return &syntax.Error{Pattern: p.pattern, Offset: from, Length: max(to-from, 0), Reason: reason, Hint: hint}
 }
 
-// failECMA is fail for features of the ECMAScript syntax.
+// failECMA is fail for features that only the ECMAScript syntax supports.
 func (p *parser) failECMA(from, to int, reason, hint string) error {
 	from, to = min(from, len(p.pattern)), min(to, len(p.pattern))
 	return &syntax.Error{Pattern: p.pattern, Offset: from, Length: max(to-from, 0), Reason: reason, Hint: hint, ECMAScript: true}
@@ -36,9 +36,8 @@ func (p *parser) errInvalidUTF8() error {
 	return p.fail(at, at+1, "pattern isn't valid UTF-8", `Write (?-u:\xNN) to match a byte that isn't text.`)
 }
 
-// Hints describes parts of a valid pattern that probably don't have the intended meaning:
-// the escapes of basic grep, which Rust takes as literals, slashes around the pattern,
-// globs. Each is a sentence; there may be none.
+// Hints returns sentences about parts of a valid pattern that probably don't have the intended
+// meaning: escapes of basic grep, which Rust takes as literals, slashes around the pattern, globs.
 func Hints(pattern string) []string {
 	var out []string
 	if strings.Contains(pattern, `\|`) {
@@ -63,8 +62,8 @@ func Hints(pattern string) []string {
 	return out
 }
 
-// groupsInGrepStyle reports a \) that is repeated, or a \| within \(…\): if \( is meant
-// literally, as in a call, neither is common.
+// groupsInGrepStyle reports whether \) is repeated, or \| occurs within \(…\). Both are
+// uncommon if \( is meant literally, as in a call.
 func groupsInGrepStyle(pattern string) bool {
 	for i := 0; i+1 < len(pattern); i++ {
 		if pattern[i] != '\\' {
@@ -85,7 +84,7 @@ func groupsInGrepStyle(pattern string) bool {
 	return open >= 0 && bar > open && strings.Contains(pattern[bar:], `\)`)
 }
 
-// countInGrepStyle reports a \{ followed by only digits and a comma up to \}.
+// countInGrepStyle reports whether the pattern has a \{…\} of only digits and commas.
 func countInGrepStyle(pattern string) bool {
 	for {
 		_, rest, ok := strings.Cut(pattern, `\{`)
@@ -100,7 +99,7 @@ func countInGrepStyle(pattern string) bool {
 	}
 }
 
-// slashes reports /…/ with flags, as in JavaScript and sed.
+// slashes reports whether the pattern is /…/ with flags, as in JavaScript and sed.
 func slashes(pattern string) (flags string, ok bool) {
 	if len(pattern) < 3 || pattern[0] != '/' {
 		return "", false

@@ -12,8 +12,8 @@ import (
 type atom struct {
 	kind       atomKind
 	r          rune       // scalar and single byte
-	fixedHex   bool       // r was written \xNN, which is a byte without u
-	class      *hir.Class // already folded and negated
+	fixedHex   bool       // r was written as \xNN, which means a byte if the flag u is off
+	class      *hir.Class // folded and negated already
 	look       hir.Look
 	start, end int
 }
@@ -26,7 +26,7 @@ const (
 	atomLook
 )
 
-// primitive parses a non-operator and adds it.
+// primitive parses an item that is not an operator, and adds it.
 func (p *parser) primitive() error {
 	start := p.pos
 	switch c := p.char(); c {
@@ -79,7 +79,7 @@ func (p *parser) pushAtom(a atom) error {
 	return nil
 }
 
-// assert returns the node of an assertion, always the same one.
+// assert returns the node of an assertion; the same assertion always has the same node.
 func (p *parser) assert(l hir.Look) *hir.Node {
 	if p.looks[l] == nil {
 		p.looks[l] = hir.Assert(l)
@@ -87,7 +87,7 @@ func (p *parser) assert(l hir.Look) *hir.Node {
 	return p.looks[l]
 }
 
-// byteOf reports whether a character means a byte that isn't ASCII.
+// byteOf returns the byte that a character means if it is a byte over 0x7F; ok reports whether it is.
 func (p *parser) byteOf(a atom) (b byte, ok bool, err error) {
 	if !p.flags.NoUnicode || !a.fixedHex || a.r < utf8.RuneSelf {
 		return 0, false, nil
@@ -102,7 +102,7 @@ func (p *parser) failNotUTF8(from, to int) error {
 	return p.fail(from, to, "pattern can match invalid UTF-8", "Leave out (?-u), or search bytes instead of text.")
 }
 
-// fold returns the class of r's cases if the flag i is on and r has some, else nil.
+// fold returns the class of r's case variants, or nil if r has none or the flag i is off.
 func (p *parser) fold(r rune) *hir.Node {
 	if !p.flags.CaseInsensitive {
 		return nil
@@ -126,7 +126,7 @@ func (p *parser) fold(r rune) *hir.Node {
 	return n
 }
 
-// dot returns the class of . for the flags.
+// dot returns the class of . under the current flags.
 func (p *parser) dot(start int) (*hir.Class, error) {
 	end := byte('\n')
 	if p.flags.LineTerminator != nil {
@@ -155,7 +155,7 @@ func (p *parser) dot(start int) (*hir.Class, error) {
 	})
 }
 
-// anchor returns the assertion of ^ or $ for the flags.
+// anchor returns the assertion of ^ or $ under the current flags.
 func (p *parser) anchor(start bool) hir.Look {
 	switch {
 	case !p.flags.MultiLine && start:
@@ -172,7 +172,7 @@ func (p *parser) anchor(start bool) hir.Look {
 	return hir.LookEndLine
 }
 
-// escape parses an escape at a \.
+// escape parses an escape; p.pos is at the \.
 func (p *parser) escape() (atom, error) {
 	start := p.pos
 	if !p.bump() {
@@ -217,7 +217,7 @@ func literalEscape(c rune) bool {
 	return true
 }
 
-// assertion returns the assertion of \c; pos is after c.
+// assertion returns the assertion of \c; p.pos is after c.
 func (p *parser) assertion(start int, c rune) (hir.Look, error) {
 	pick := func(unicode, ascii hir.Look) (hir.Look, error) {
 		if p.flags.NoUnicode {
@@ -277,7 +277,7 @@ func (p *parser) assertion(start int, c rune) (hir.Look, error) {
 	return 0, p.fail(start, p.pos, fmt.Sprintf("unknown escape \\%c", c), hint)
 }
 
-// boundaryName parses the {name} of \b{name}, "" if there is none: \b{2} is a repetition.
+// boundaryName parses the {name} of \b{name}. It returns "" if there is none: \b{2} is a repetition.
 func (p *parser) boundaryName(start int) (string, error) {
 	if p.eof() || p.char() != '{' {
 		return "", nil
@@ -313,7 +313,7 @@ func (p *parser) boundaryName(start int) (string, error) {
 	return "", p.fail(inside, end, "unknown word boundary", hint)
 }
 
-// hex parses \xNN, \uNNNN, \UNNNNNNNN or a number in braces; pos is at the letter.
+// hex parses \xNN, \uNNNN, \UNNNNNNNN or a number in braces; p.pos is at the letter.
 func (p *parser) hex(start int) (atom, error) {
 	digits := map[rune]int{'x': 2, 'u': 4, 'U': 8}[p.char()]
 	unfinished := func() (atom, error) {

@@ -82,7 +82,7 @@ func checkGroups(t *testing.T, pattern string, got *resyntax.Parsed) {
 	}
 }
 
-// tokens make patterns; about half of them are valid.
+// tokens are joined to patterns; about half of these are valid.
 var tokens = strings.Split(`a b k é ☃ . ^ $ | | ( (?: (?i) (?i: (?s) (?-u) (?u) (?x) (?mR) (?U) (?P<n> (?<m> ) ) ) ) * + ? {2} {2,} {2,3} {3,2} {,3} { } `+
 	`[ [^ [a [^a [a-z [[:alpha:] [[:^digit:] ] ] ] ] - -- && ~~ a-z z-a \d \D \s \w \W \b \B \A \z \< \> \b{start} \b{end-half} \b{foo} `+
 	`\x41 \xFF \x{41} \x{110000} \u0041 \u{1F600} \U0001F600 \n \t \. \- \# \/ \y \1 \pL \p{Greek} \P{Lu} \p{sc=Grek} \p{gc!=Nd} \p{foo} # ~ & , : = ! < >`, " ")
@@ -98,8 +98,8 @@ func randomPattern(rng *rand.Rand, tokens []string) string {
 	return b.String()
 }
 
-// ripgrep returns the path of ripgrep 14 or later, whose parser this one follows, and how
-// many patterns to try. QUARRY_RG replaces the one in PATH, QUARRY_RG_PATTERNS the count.
+// ripgrep returns the path of ripgrep 14 or later, whose parser this package follows, and the number
+// of patterns to try. QUARRY_RG overrides the program on PATH, QUARRY_RG_PATTERNS the number.
 func ripgrep(t *testing.T, count int) (string, int) {
 	t.Helper()
 	rg := os.Getenv("QUARRY_RG")
@@ -120,14 +120,14 @@ func ripgrep(t *testing.T, count int) (string, int) {
 	return rg, count
 }
 
-// TestAgainstRipgrep compares which patterns are accepted.
+// TestAgainstRipgrep checks that ripgrep accepts the same patterns.
 func TestAgainstRipgrep(t *testing.T) {
 	rg, count := ripgrep(t, 300)
 	rng := rand.New(rand.NewPCG(7, 7))
 	accepted := 0
 	for range count {
 		pattern := randomPattern(rng, tokens)
-		// Multiline mode lets \n through.
+		// Outside of multiline mode ripgrep refuses \n.
 		out, err := exec.Command(rg, "--no-config", "-U", "-q", "-e", pattern, os.DevNull).CombinedOutput()
 		exit, isExit := err.(*exec.ExitError)
 		if err != nil && !isExit {
@@ -147,11 +147,11 @@ func TestAgainstRipgrep(t *testing.T) {
 }
 
 // TestClassesAgainstRipgrep compares the members of random classes, using a file with one
-// character per line. It omits \p{sc!=Latin}: ripgrep 15.0 reads it like \p{sc=Latin}, which
-// later versions of its parser corrected.
+// character per line. It omits \p{sc!=Latin}, which ripgrep 15.0 reads like \p{sc=Latin};
+// later versions of its parser fix that.
 func TestClassesAgainstRipgrep(t *testing.T) {
 	rg, count := ripgrep(t, 150)
-	// ripgrep 15 knows Unicode 16. Additions and changes of 17 are skipped.
+	// ripgrep 15 knows Unicode 16, so characters that Unicode 17 added or changed are skipped.
 	var newer func(rune) bool
 	if err := exec.Command(rg, "--no-config", "-q", `\p{age=17.0}`, os.DevNull).Run(); err.(*exec.ExitError).ExitCode() == 1 {
 		newer = func(rune) bool { return false }
@@ -160,7 +160,7 @@ func TestClassesAgainstRipgrep(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// In Unicode 17 U+00B8 is a letter where words are split, and U+0295 has no case.
+		// Unicode 17 treats U+00B8 as a letter in word boundaries, and U+0295 has no case there.
 		newer = func(r rune) bool { return r == 0xB8 || r == 0x295 || !in16.Root.Class.Contains(r) }
 	}
 	var text strings.Builder
@@ -210,7 +210,7 @@ func TestClassesAgainstRipgrep(t *testing.T) {
 	t.Logf("%d classes, %d characters each", count, len(chars))
 }
 
-// TestAgainstGo compares acceptance with Go's parser on the common syntax.
+// TestAgainstGo checks that Go's parser accepts the same patterns of the common syntax.
 func TestAgainstGo(t *testing.T) {
 	stress.SkipTiny(t)
 	common := strings.Split(`a b é ☃ . ^ $ | ( (?: (?i) (?s: ) ) * + ? {2} {2,} {2,3} [ab] [^a-z] [[:alpha:]] \d \W \b \A \z \x41 \x{41} \n \. \pL \p{Greek} \P{Lu}`, " ")
@@ -235,7 +235,8 @@ func TestAgainstGo(t *testing.T) {
 	}
 }
 
-// onlyInGo reports (?) or an operator after (?i), which are errors only in Rust.
+// onlyInGo reports whether the pattern has (?) or an operator after (?i), which are errors
+// only in Rust.
 func onlyInGo(pattern string) bool {
 	for _, s := range []string{"(?)", "(?i)*", "(?i)+", "(?i)?", "(?i){"} {
 		if strings.Contains(pattern, s) {

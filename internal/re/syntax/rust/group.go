@@ -9,7 +9,7 @@ import (
 	"quarry/internal/re/ucd"
 )
 
-// openGroup parses from ( to the start of the group's expression, or a whole (?flags).
+// openGroup parses the start of a group, from ( to before the group's expression, or a whole (?flags).
 func (p *parser) openGroup() error {
 	open := p.pos
 	p.bumpSpace()
@@ -49,7 +49,7 @@ func (p *parser) openGroup() error {
 	return nil
 }
 
-// closeGroup ends the innermost group at a ).
+// closeGroup ends the innermost group; p.pos is at the ).
 func (p *parser) closeGroup() error {
 	f := p.frame
 	if f.outer == nil {
@@ -71,7 +71,7 @@ func (p *parser) closeGroup() error {
 	return nil
 }
 
-// groupName parses a name and its >.
+// groupName parses a name and the > after it.
 func (p *parser) groupName(f *frame) error {
 	start := p.pos
 	for !p.eof() && p.char() != '>' {
@@ -114,11 +114,12 @@ func nameChar(r rune, first bool) bool {
 	case r < 0x80:
 		return false
 	}
-	set, _ := ucd.Lookup("Alphabetic") // rare: letter-like marks, new letters
+	set, _ := ucd.Lookup("Alphabetic") // rare: letter-like marks, letters unknown to package unicode
 	return hir.ScalarClass(set).Contains(r)
 }
 
-// groupFlags parses flags up to : or ), after (?. only reports a directive without a group.
+// groupFlags parses flags after (? up to : or ). only reports that they are a directive
+// without a group.
 func (p *parser) groupFlags(open int) (flags Flags, only bool, err error) {
 	flags = p.flags
 	start := p.pos
@@ -158,7 +159,7 @@ func (p *parser) groupFlags(open int) (flags Flags, only bool, err error) {
 	return flags, only, nil
 }
 
-// setFlag returns false for a letter that isn't a flag.
+// setFlag sets flag c to on, and returns false if c isn't a flag.
 func setFlag(f *Flags, c rune, on bool) bool {
 	switch c {
 	case 'i':

@@ -1,11 +1,10 @@
 // Package rust parses patterns in the syntax of Rust's regex crate, which is also ripgrep's,
 // to a tree.
 //
-// It accepts what regex-syntax 0.8 accepts and rejects what it rejects; no
-// input makes it panic or use time or memory out of proportion to the
-// pattern's length. Where Rust builds a syntax tree first and applies flags
-// in a second pass, this parser does both at once: flags hold from their position
-// to the end of their group, which is also the order of reading.
+// It accepts what regex-syntax 0.8 accepts and rejects what it rejects. It never panics, and
+// its time and memory stay in proportion to the pattern's length. Rust builds a syntax tree
+// first and applies flags in a second pass. This parser does both at once, because flags apply
+// from their position to the end of their group, which is also the order of reading.
 package rust
 
 import (
@@ -32,8 +31,8 @@ type Flags struct {
 	// LineTerminator is the byte that . doesn't match; nil means \n.
 	LineTerminator *byte
 
-	// UTF8 rejects a pattern that could match a part of an encoded character or anything
-	// else that isn't UTF-8. Rust does so for text, ripgrep doesn't.
+	// UTF8 rejects a pattern that could match a part of an encoded character or other bytes
+	// that aren't UTF-8. Rust does so for text, ripgrep doesn't.
 	UTF8 bool
 
 	// NestLimit limits the nesting of the syntax; 0 means 250.
@@ -85,7 +84,7 @@ type parser struct {
 	names   []string
 	byName  map[string]int // offset of the name's first use
 
-	// Nodes and classes built once and shared: a pattern may contain a class of 700 ranges
+	// Nodes and classes are built once and shared: a pattern may contain a class of 700 ranges
 	// ten thousand times.
 	folded  map[rune]*hir.Node
 	classes map[classKey]*hir.Class
@@ -93,7 +92,7 @@ type parser struct {
 	looks   [hir.NumLook]*hir.Node
 }
 
-// measure is the size of an expression for the limits.
+// measure is the size of an expression, which is checked against the limits.
 type measure struct {
 	depth int   // nesting of Rust's syntax tree
 	size  int64 // with repetitions unrolled
@@ -116,8 +115,8 @@ type frame struct {
 	multi bool        // a | occurred
 	all   measure     // of alts
 
-	// The current alternative: items, then the literal bytes lit, whose last character
-	// starts at last (-1: nothing to repeat).
+	// The current alternative consists of items, then the literal bytes in lit. The last
+	// character of lit starts at last; the lastNone and lastItem values apply if lit is empty.
 	items []*hir.Node
 	lit   []byte
 	last  int
@@ -153,7 +152,7 @@ func (f *frame) note(m measure) {
 	f.seq.add(m)
 }
 
-// flush converts the collected bytes to an item.
+// flush converts the bytes in lit to an item.
 func (f *frame) flush() {
 	if len(f.lit) > 0 {
 		f.items = append(f.items, hir.Literal(f.lit))
@@ -162,7 +161,7 @@ func (f *frame) flush() {
 	}
 }
 
-// pop removes and returns the last expression, nil if there is none to repeat.
+// pop removes and returns the last expression, or returns nil if there is none to repeat.
 func (f *frame) pop() *hir.Node {
 	switch {
 	case f.last == lastNone:
@@ -178,7 +177,7 @@ func (f *frame) pop() *hir.Node {
 	return char
 }
 
-// sequence finishes the alternative.
+// sequence finishes the current alternative and returns it.
 func (f *frame) sequence() (*hir.Node, measure) {
 	f.flush()
 	n, m := hir.Concat(f.items...), f.seq
@@ -189,7 +188,7 @@ func (f *frame) sequence() (*hir.Node, measure) {
 	return n, m
 }
 
-// alternate ends one alternative at a |.
+// alternate ends an alternative at a |.
 func (f *frame) alternate() {
 	n, m := f.sequence()
 	f.alts = append(f.alts, n)
@@ -197,7 +196,7 @@ func (f *frame) alternate() {
 	f.multi = true
 }
 
-// finish ends the group.
+// finish ends the group and returns its expression.
 func (f *frame) finish() (*hir.Node, measure) {
 	if !f.multi {
 		return f.sequence()
@@ -250,8 +249,8 @@ func (p *parser) parse() (*hir.Node, error) {
 	return n, nil
 }
 
-// charge returns the memory of a part of a pattern that begins with c. Literal characters
-// share a node.
+// charge returns the memory charged for the part of a pattern that begins with c. A run of
+// literal characters shares a node.
 func charge(c rune) int {
 	if strings.ContainsRune(`\.^$([{|?*+`, c) {
 		return syntax.NodeBytes
@@ -297,7 +296,7 @@ func (p *parser) bumpSpace() bool {
 	return !p.eof()
 }
 
-// bumpIf moves past the prefix if it is there.
+// bumpIf moves past prefix if it is next, and reports whether it was.
 func (p *parser) bumpIf(prefix string) bool {
 	if len(p.pattern)-p.pos < len(prefix) || p.pattern[p.pos:p.pos+len(prefix)] != prefix {
 		return false
@@ -329,7 +328,7 @@ func (p *parser) skipSpace() {
 	}
 }
 
-// peek returns the character after the one at pos; -1 at the end. If space is set, it skips
+// peek returns the character after the one at pos, or -1 at the end. If space is set, it skips
 // ignored spaces.
 func (p *parser) peek(space bool) rune {
 	at := p.pos

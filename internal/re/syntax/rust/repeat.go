@@ -71,8 +71,8 @@ func (p *parser) countedRepeat() error {
 	return p.pushRepeat(start, sub, least, most, greedy)
 }
 
-// decimal parses a number and the spaces around it. Counts over 2^31-1 are clamped to that,
-// which exceeds every limit.
+// decimal parses a number and the spaces around it. Counts over 2^31-1 are clamped to that
+// value, which exceeds every limit.
 func (p *parser) decimal(open int) (int, error) {
 	for !p.eof() && unicode.IsSpace(p.char()) {
 		p.bump()
@@ -98,7 +98,7 @@ func (p *parser) decimal(open int) (int, error) {
 	return int(min(n, math.MaxInt32)), nil
 }
 
-// pushRepeat adds a repetition of the expression just popped.
+// pushRepeat adds a repetition of sub, which was just popped.
 func (p *parser) pushRepeat(start int, sub *hir.Node, least, most int, greedy bool) error {
 	m := p.frame.prev
 	m.depth++
@@ -130,7 +130,7 @@ func (p *parser) missing(op rune) error {
 
 const nothingRepeated = "repetition of nothing"
 
-// globAsRegex converts a glob of *, ? and plain characters to a pattern.
+// globAsRegex converts a glob of *, ? and plain characters to a regular expression.
 func globAsRegex(glob string) string {
 	if i := strings.IndexByte(glob, '\n'); i >= 0 || len(glob) > 60 {
 		return `of the form .*\.go$`
