@@ -81,7 +81,7 @@ export const app = {
       d.showModal();
       const field = d.querySelector("textarea");
       field?.addEventListener("keydown", (e) => { if (e.key === "Enter" && !e.shiftKey && !e.isComposing) { e.preventDefault(); d.close("yes"); } });
-      (field ?? d.querySelector(".btns button:last-child")).focus();
+      (field ?? d.querySelector(".btns button:last-child")).focus({ preventScroll: true });
     });
   },
 

@@ -95,6 +95,7 @@ function drawStale() {
 
 function decideFile(i, verdict) {
   if (sending) return;
+  if (verdict === "accept" && shown.files[i].since?.length) return why("The file was changed here since the proposal: some of its hunks can only be refused.");
   draft.setFile(i, verdict);
   redraw();
 }

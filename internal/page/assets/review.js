@@ -61,7 +61,7 @@ function draw() {
   const seg = (v, label, count) => h("button", { type: "button", "aria-pressed": String(st.show === v), onclick: () => app.go(addressOf("", v)) }, label, count ? ` ${n(count)}` : "");
   const clients = [...new Set(waiting.map((p) => p.client))];
   app.bar("review-bar", h("div", { class: "seg", role: "group", "aria-label": "Which" }, seg("", "Waiting", waiting.length), seg("decided", "Decided", 0), seg("all", "All", 0)), h("button", { type: "button", class: "chip", onclick: () => proposal.showRules() }, "Rules"), notifyButton(), h("span", { class: "grow" }),
-    h("div", { class: "status", role: "status" }, waiting.length ? [h("b", null, n(waiting.length)), ` waiting, of `, h("b", null, safe(clients.join(", "), true)), " · nothing is written before a decision"] : "Nothing waits for a decision"));
+    h("div", { class: "status", role: "status" }, waiting.length ? [h("b", null, n(waiting.length)), " waiting · nothing is written before a decision · of ", h("b", null, safe(clients.join(", "), true))] : "Nothing waits for a decision"));
   const groups = [];
   if (st.show !== "decided") groups.push(["Waiting for you", waiting]);
   if (st.show !== "") groups.push(...byDay(decided));
