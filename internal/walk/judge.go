@@ -16,7 +16,7 @@ type Judge struct {
 	mu     sync.Mutex
 	w      worker
 	frames map[string]*ignore.Frame // by folder, "" for the root
-	enters map[string]bool // by folder, whether a walk reaches it
+	enters map[string]bool          // by folder, whether a walk reaches it
 }
 
 // NewJudge returns a Judge for walks of the whole root with the given options. It ignores Filter,

@@ -9,7 +9,7 @@ import (
 // Item is one file or folder of an ordered walk.
 type Item struct {
 	Dir   rootfs.Path // the real folder of the entry
-	Path  string // path at which the walk found it, relative to the root
+	Path  string      // path at which the walk found it, relative to the root
 	Entry rootfs.Entry
 }
 

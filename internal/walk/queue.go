@@ -13,16 +13,16 @@ import (
 
 // A task is a folder to visit or, if files is set, a part of one.
 type task struct {
-	from    *handle // parent folder, on which the task holds a reference; nil if path is used
-	name    string // the folder's name in from
+	from    *handle     // parent folder, on which the task holds a reference; nil if path is used
+	name    string      // the folder's name in from
 	path    rootfs.Path // the folder's path if from is nil
 	ignored bool        // the rules exclude it
-	linked  bool // below a followed symlink, so shown differs from path
-	shown   string // only set if linked or in an ordered walk
+	linked  bool        // below a followed symlink, so shown differs from path
+	shown   string      // only set if linked or in an ordered walk
 	frame   *ignore.Frame
 	files   []rootfs.Entry // a part of a large folder; owned by the task
-	parts   int // the number of parts of a large folder
-	chain   *ancestor // only with FollowLinks
+	parts   int            // the number of parts of a large folder
+	chain   *ancestor      // only with FollowLinks
 	depth   int            // below Start
 }
 

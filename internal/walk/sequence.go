@@ -26,7 +26,7 @@ type folder[T any] struct {
 	ready chan struct{} // closed when the fields below are final
 	path  rootfs.Path
 	items []outcome[T] // subfolders, and files with a result; empty if the folder was unreadable
-	order []int // indexes of items in path order; each name occurs once
+	order []int        // indexes of items in path order; each name occurs once
 
 	mu   sync.Mutex
 	seen int // number of parts done; a large folder has several

@@ -109,11 +109,11 @@ const (
 	Hidden     Reason = iota // the name begins with a dot
 	Protected                // the policy denies it, or omits it from listings (.trash)
 	Ignored                  // by an ignore file
-	Filtered // by the globs or MaxDepth
-	Symlink // a symlink that is not followed, or is dangling
+	Filtered                 // by the globs or MaxDepth
+	Symlink                  // a symlink that is not followed, or is dangling
 	Special                  // a FIFO, socket or device
-	Unreadable // the system returned an error
-	Vanished // deleted, or no longer a folder, when visited
+	Unreadable               // the system returned an error
+	Vanished                 // deleted, or no longer a folder, when visited
 	Loop                     // a symlink to a folder that contains it
 	Outside                  // a symlink out of the root
 	reasons
@@ -179,10 +179,10 @@ type walker struct {
 	// be visited.
 	announce func(shown string, dirs []rootfs.Entry)
 	missed   func(shown string, parts int)
-	below    int // length of the prefix of shown paths up to Start, including the slash
+	below    int          // length of the prefix of shown paths up to Start, including the slash
 	handles  atomic.Int32 // open now
 	marked   atomic.Int64 // ignored files found, if MaxIgnored is set
-	keep     int32 // maximum number of handles kept open for waiting tasks
+	keep     int32        // maximum number of handles kept open for waiting tasks
 
 	workers []worker
 	pending atomic.Int64 // tasks queued or running
