@@ -150,9 +150,9 @@ func TestWalk(t *testing.T) {
 	}
 }
 
-// TestRepositories checks that rules from outside a repository don't apply inside it. As an
-// exception, rules that the caller passes for the top of the root do, as for a worktree, whose .git
-// is a file.
+// TestRepositories checks that rules from outside a repository don't apply inside it. Only the
+// info/exclude that the caller passes for the top of the root does, as when .git there is the file
+// of a worktree.
 func TestRepositories(t *testing.T) {
 	rules := func(k ignore.Kind, above, text string) ignore.Set {
 		return ignore.Set{Kind: k, Above: above, Rules: ignore.Parse(k.String(), []byte(text))}
