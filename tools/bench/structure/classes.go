@@ -227,7 +227,8 @@ func (f *file) inClass(at int) bool { return f.bodyOf(at, "class") }
 // inEnum reports whether offset at is in the body of an enum, but not in a nested bracket.
 func (f *file) inEnum(at int) bool { return f.bodyOf(at, "enum") }
 
-// bodyOf reports whether the innermost brace around offset at follows word on about the same line.
+// bodyOf reports whether the innermost bracket around offset at is a brace that follows word, with
+// no semicolon or brace in between.
 func (f *file) bodyOf(at int, word string) bool {
 	i := f.around(at)
 	if i < 0 || f.text[f.code.Tokens[i].Start] != '{' {
