@@ -18,7 +18,7 @@ import (
 // goLibrary searches for the definitions of 300 exported names in a Go source tree, which Go's
 // parser has found. It prints how often the first result is the right one. The names are taken at
 // equal distances from the sorted list of names that only one file defines, so only one result is
-// right. Definitions in tests and vendored packages are possible wrong results.
+// right. Definitions in tests and their dependencies are possible wrong results.
 func goLibrary(dir string) error {
 	places, err := exported(dir)
 	if err != nil {
