@@ -256,8 +256,8 @@ func (r *searching) run(ctx context.Context) error {
 func compileWithin(ctx context.Context, patterns []string, o match.Options) (*match.Pattern, error) {
 	p, err := match.NewCompiler(ctx, o).Any(patterns)
 	if errors.Is(err, context.DeadlineExceeded) {
-		// No time is left to search. Any pattern will do: the search stops at once and reports the
-		// timeout.
+		// No time is left. This pattern matches nothing; the search will stop at once and report
+		// the timeout.
 		return match.CompileAny([]string{`[a&&b]`}, match.Options{Mode: o.Mode})
 	}
 	return p, err

@@ -47,7 +47,7 @@ type diffLine struct {
 	Text   string `json:"t"`
 	Marks  []int  `json:"m,omitempty"`
 	Colour []any  `json:"c,omitempty"`
-	NoEnd  bool   `json:"e,omitempty"` // no newline at the end of the file follows
+	NoEnd  bool   `json:"e,omitempty"` // the file's last line, without a newline at its end
 	CR     bool   `json:"r,omitempty"` // the line ends with CR LF, unlike others in the hunk
 }
 
