@@ -14,7 +14,7 @@ import (
 	"quarry/tool"
 )
 
-// A wrong argument is reported by its code and for errors.Is, and never panics.
+// A wrong argument returns an error with the right code, also for errors.Is, and never panics.
 func TestWrongArguments(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()
@@ -69,7 +69,7 @@ func TestWrongArguments(t *testing.T) {
 			t.Errorf("Symbols with limit -1: %v", err)
 		}
 	}
-	// A custom tool keeps the details of an error.
+	// A tool made by the program passes on the details of an error.
 	own := &tool.Tool{Name: "own", Run: func(context.Context, tool.Args) (*tool.Result, error) {
 		return nil, second(ws.Edit(ctx, "a.txt", []change.Edit{{Old: "zzz", New: "y"}}, nil))
 	}}
@@ -83,7 +83,7 @@ func TestWrongArguments(t *testing.T) {
 	}
 }
 
-// The zero value deletes into the workspace's trash.
+// By default, Delete moves a file to the workspace's trash.
 func TestDeleteByDefault(t *testing.T) {
 	dir := t.TempDir()
 	putFile(t, filepath.Join(dir, "a.txt"), "a\n")
@@ -100,7 +100,7 @@ func TestDeleteByDefault(t *testing.T) {
 	}
 }
 
-// A pending change can be recognised and withdrawn.
+// The error for a pending change can be recognised, and the change can be withdrawn.
 func TestPendingError(t *testing.T) {
 	ctx := context.Background()
 	ws := mustOpen(t, t.TempDir(), &quarry.Options{StateDir: t.TempDir(), Review: &quarry.ReviewOptions{Dir: t.TempDir(), Wait: -1}})
@@ -114,7 +114,7 @@ func TestPendingError(t *testing.T) {
 	}
 }
 
-// The limits of reads apply to the whole answer, each separately.
+// Each limit on reading applies by itself, and to the whole answer.
 func TestLimitsOfReads(t *testing.T) {
 	root := func(name string) quarry.Root {
 		dir := t.TempDir()

@@ -14,7 +14,7 @@ import (
 	"quarry/internal/stress"
 )
 
-// replay is a text that records who last touched each line. All lines differ.
+// replay is a text that records who last modified each line. No two lines are equal.
 type replay struct {
 	lines, who []string
 	next       int
@@ -22,7 +22,7 @@ type replay struct {
 
 func (r *replay) text() string { return strings.Join(r.lines, "\n") + "\n" }
 
-// edit changes some lines, which then belong to by.
+// edit changes some lines at random; by is the author of the new lines.
 func (r *replay) edit(rng *rand.Rand, by string) {
 	for range 1 + rng.IntN(4) {
 		at, cut := rng.IntN(len(r.lines)+1), 0
@@ -35,13 +35,13 @@ func (r *replay) edit(rng *rand.Rand, by string) {
 			lines, who = append(lines, fmt.Sprintf("line %d", r.next)), append(who, by)
 		}
 		if cut == len(r.lines) && len(lines) == 0 {
-			continue // another test covers a text without lines
+			continue // a text without lines has its own test
 		}
 		r.lines, r.who = slices.Replace(r.lines, at, at+cut, lines...), slices.Replace(r.who, at, at+cut, who...)
 	}
 }
 
-// become restores an older text; the restored lines belong to by.
+// become restores an older text; by is the author of the lines that come back.
 func (r *replay) become(lines []string, by string) {
 	who := make([]string, len(lines))
 	for i, l := range lines {
@@ -52,8 +52,8 @@ func (r *replay) become(lines []string, by string) {
 	r.lines, r.who = slices.Clone(lines), who
 }
 
-// TestAuthorsOfLines compares the authors of lines with a replay, over random
-// histories of writes, edits from outside, moves, deletions that are undone, and undos.
+// TestAuthorsOfLines compares Authors with a replay, for random histories of writes, edits by other
+// programs, moves, deletions that are undone, and other undos.
 func TestAuthorsOfLines(t *testing.T) {
 	run := stress.Start(t, "authors of lines", 160, 500)
 	var compared, ours, outside int
@@ -75,7 +75,7 @@ func TestAuthorsOfLines(t *testing.T) {
 			}
 		}
 		put()
-		last, before := "", []string(nil) // the last change of the content, and the text before it
+		last, before := "", []string(nil) // last change of the content, and the text before that change
 		for k := range 12 {
 			switch rng.IntN(8) {
 			case 0:
@@ -151,8 +151,8 @@ func TestAuthorsOfLines(t *testing.T) {
 	}
 }
 
-// TestDiffAll shows several changes as one: the diff of each file equals that of a single
-// change from the first text to the last.
+// TestDiffAll checks that the combined diff of several changes equals, for each file, the diff of a
+// single change from the first text to the last.
 func TestDiffAll(t *testing.T) {
 	run := stress.Start(t, "several changes as one diff", 160, 200)
 	shown := 0
@@ -180,7 +180,7 @@ func TestDiffAll(t *testing.T) {
 		}
 		var ids []string
 		for k := range 1 + rng.IntN(6) {
-			name := fmt.Sprintf("f%d.txt", rng.IntN(5)) // two are created
+			name := fmt.Sprintf("f%d.txt", rng.IntN(5)) // two of these don't exist at first
 			now[name] += fmt.Sprintf("of change %d\n", k)
 			if rng.IntN(3) == 0 {
 				now[name] = now[name][strings.IndexByte(now[name], '\n')+1:] + "x\n"

@@ -12,21 +12,21 @@ import (
 	"quarry/search"
 )
 
-// Apply makes a set of operations on any number of files: all of them or none, also
-// across a crash. It is one entry of the journal and is undone as one. All texts and line
-// numbers refer to the files before the change.
+// Apply applies operations on any number of files: all of them or none, even if the program
+// crashes. They form one entry of the undo log and are undone as one. All texts and line numbers
+// refer to the files before the change.
 func (w *Workspace) Apply(ctx context.Context, set change.Set) (*change.Change, error) {
 	return changing(ctx, w, func(ctx context.Context) (*change.Change, error) { return w.b.Apply(ctx, set) })
 }
 
-// Plan computes the effect of Apply and changes nothing. The plan is kept: to apply
-// exactly this plan, pass a Set with only the Digest of the answer. It is refused if the
-// result would differ.
+// Plan computes the effect of Apply and changes nothing. It stores the plan: to apply exactly that
+// plan, call Apply with a Set that has only the Digest of the returned change. Apply refuses if its
+// result would differ from the plan.
 func (w *Workspace) Plan(ctx context.Context, set change.Set) (*change.Change, error) {
 	return answer(ctx, w, func(ctx context.Context) (*change.Change, error) { return w.b.Plan(ctx, set) })
 }
 
-// one makes a change with a single operation.
+// one makes a change with a single operation. name is the name of the calling method.
 func (w *Workspace) one(ctx context.Context, op change.Op, name string, opts *change.Options) (*change.Change, error) {
 	var o change.Options
 	if opts != nil {
@@ -38,26 +38,26 @@ func (w *Workspace) one(ctx context.Context, op change.Op, name string, opts *ch
 	}
 	c, err := do(ctx, o.Set(name, op))
 	if c != nil {
-		c.Files, c.Digest = nil, "" // they are for sets: for one file use Paths and Diff
+		c.Files, c.Digest = nil, "" // only for sets; a single file has Paths and Diff
 	}
 	return c, err
 }
 
-// Edit changes parts of a text file. All edits refer to the current file and are made at
-// once; if one fails, none is made. Bytes outside the edited spans do not change, nor do
-// encoding, mode, owner and extended attributes. New text gets the file's encoding and line
-// ending.
+// Edit changes parts of a text file. All edits refer to the file's current content, and either all
+// are made or none. Everything outside the edited spans stays the same, as do the encoding, mode,
+// owner and extended attributes. New text gets the file's encoding and line ending.
 func (w *Workspace) Edit(ctx context.Context, path string, edits []change.Edit, opts *change.Options) (*change.Change, error) {
 	return w.one(ctx, change.Op{Verb: change.EditFile, Path: path, Edits: edits}, "edit", opts)
 }
 
-// ReplaceOptions are the options of Replace; nil is fine.
+// ReplaceOptions are the options of Replace; nil means the zero value.
 type ReplaceOptions struct {
 	change.Options
-	// Literal inserts the new text literally. Otherwise $1, ${1} and ${name} in it are
-	// groups of the pattern, and $$ is a dollar sign.
+	// Literal makes Replace insert the text as it is. Otherwise $1, ${1} and ${name} in the text
+	// refer to groups of the pattern, and $$ is a dollar sign.
 	Literal bool
-	// Expected refuses any other number of matches; 0 accepts all.
+	// Expected is the required number of matches; if there are more or fewer, nothing is replaced.
+	// 0 accepts any number.
 	Expected int
 }
 
@@ -97,10 +97,10 @@ func (w *Workspace) Replace(ctx context.Context, q search.Query, text string, op
 	return c, err
 }
 
-// Write replaces the content of a file. The bytes are written as given, whatever encoding
-// or line ending the file had before, unless Options.Text is set. An existing file keeps its
-// mode, owner and extended attributes; if its version differs from the expected one, the
-// call is refused. A missing file is created, with the folders above it.
+// Write replaces the content of a file. Unless Options.Text is set it writes the bytes as given,
+// whatever encoding or line ending the file had. An existing file keeps its mode, owner and
+// extended attributes. If the file's version differs from the expected version, Write refuses. A
+// missing file and its missing parent folders are created.
 func (w *Workspace) Write(ctx context.Context, path string, content []byte, opts *change.Options) (*change.Change, error) {
 	return w.one(ctx, change.Op{Verb: change.WriteFile, Path: path, Content: content}, "write", opts)
 }
@@ -110,9 +110,8 @@ func (w *Workspace) Mkdir(ctx context.Context, path string, opts *change.Options
 	return w.one(ctx, change.Op{Verb: change.MakeFolder, Path: path}, "mkdir", opts)
 }
 
-// Delete deletes a file, a symlink, or a folder with everything in it. They are moved to
-// the trash, unless the options or the settings of the workspace or the vault say
-// otherwise.
+// Delete deletes a file, a symlink, or a folder with its contents. It moves them to the trash,
+// unless opts or the settings of the workspace or the vault say otherwise.
 func (w *Workspace) Delete(ctx context.Context, path string, opts *change.DeleteOptions) (*change.Change, error) {
 	opts = cmp.Or(opts, &change.DeleteOptions{})
 	return w.one(ctx, change.Op{Verb: change.DeletePath, Path: path, Trash: opts.Trash}, "delete", &opts.Options)
@@ -130,61 +129,60 @@ func (w *Workspace) Move(ctx context.Context, from, to string, opts *change.Move
 	return w.one(ctx, change.Op{Verb: change.MovePath, Path: from, To: to, Links: opts.Links}, "move", &opts.Options)
 }
 
-// Undo undoes the change called id, or the parts of it that the options name; if id is
-// "", the last change not yet undone. Later edits in other places are kept. If the same or
-// an adjacent place was changed later, the whole undo is refused with a change.UndoError
-// that shows both, and nothing is changed. An undo is itself a change: undoing it makes the
-// first change again.
+// Undo undoes the change called id, or only the parts of it that opts names. If id is "", it undoes
+// the last change that is not undone yet. Later edits elsewhere in the files are kept. If the same
+// or an adjacent place was edited later, Undo changes nothing and returns a change.UndoError that
+// shows both edits. An undo is itself a change; undoing it restores the original change.
 func (w *Workspace) Undo(ctx context.Context, id string, opts *change.Options) (*change.Change, error) {
 	opts = cmp.Or(opts, &change.Options{})
 	return changing(ctx, w, func(ctx context.Context) (*change.Change, error) { return w.b.Undo(ctx, id, *opts) })
 }
 
-// Diff shows a change as a unified diff; "" means the last one. It uses the contents in
-// the journal, so later changes of the files do not matter. It shows at most 2,000 lines per
-// file, or all lines with the option AllLines, up to 64 MB together; the diff says how many
-// it omits.
+// Diff returns a change with its unified diff; if id is "", the last change. The diff is made from
+// the contents in the undo log, so later changes of the files do not matter. It has at most 2,000
+// lines per file, or with the option AllLines all lines, up to 64 MB in total. It reports how many
+// lines it omits.
 func (w *Workspace) Diff(ctx context.Context, id string, o *change.Options) (*change.Change, error) {
 	return answer(ctx, w, func(context.Context) (*change.Change, error) { return w.b.Diff(id, o) })
 }
 
-// DiffAll shows several changes as one diff: each file from its state before the first
-// of them to its state after the last.
+// DiffAll returns several changes with one combined diff. The diff compares each file's state
+// before the first of the changes with its state after the last.
 func (w *Workspace) DiffAll(ctx context.Context, ids []string) (*change.Change, error) {
 	return answer(ctx, w, func(context.Context) (*change.Change, error) { return w.b.DiffAll(ids) })
 }
 
-// Authors reports which change of the journal last touched each line of a text file.
+// Authors reports which change in the undo log last modified each line of a text file.
 func (w *Workspace) Authors(ctx context.Context, path string) (*change.Authors, error) {
 	return answer(ctx, w, func(ctx context.Context) (*change.Authors, error) { return w.b.Authors(ctx, path) })
 }
 
-// Changes lists the newest changes, newest first; a limit of 0 means all.
+// Changes returns the latest changes, newest first; a limit of 0 means all.
 func (w *Workspace) Changes(ctx context.Context, limit int) (*change.Log, error) {
 	return answer(ctx, w, func(context.Context) (*change.Log, error) { return w.b.Log(limit) })
 }
 
-// PurgeRecord removes the records of other programs' changes to a file or folder, or all
-// of them if the path is "". The undo log of our own changes is kept.
+// PurgeRecord deletes the records of other programs' changes to a file or folder, or all such
+// records if path is "". The undo log of the workspace's own changes is kept.
 func (w *Workspace) PurgeRecord(ctx context.Context, path string) error {
 	_, err := answer(ctx, w, func(ctx context.Context) (bool, error) { return true, w.b.Purge(ctx, path) })
 	return err
 }
 
-// Point names the present state, for Options.To of an undo.
+// Point gives the present state a name, which Options.To of an undo can refer to.
 func (w *Workspace) Point(ctx context.Context, name string) error {
 	_, err := answer(ctx, w, func(context.Context) (bool, error) { return true, w.b.Point(name) })
 	return err
 }
 
-// Clean searches the whole workspace for temporary files of dead processes, and settles
-// their changes. Open does this only for the folders that the journal names.
+// Clean removes temporary files of ended processes from the whole workspace, and completes or rolls
+// back the changes these belong to. Open does the same only for folders named in the undo log.
 func (w *Workspace) Clean(ctx context.Context) (*change.Cleaned, error) {
 	return changing(ctx, w, func(ctx context.Context) (*change.Cleaned, error) { return w.b.Clean(ctx) })
 }
 
-// Trashed lists the files deleted from this workspace that are in a trash, newest first
-// in each. problems names the trashes and records that can't be read.
+// Trashed lists the files of this workspace that are in a trash, newest first within each trash.
+// problems lists the trashes and records that can't be read.
 func (w *Workspace) Trashed(ctx context.Context) (items []change.Trashed, problems []string, err error) {
 	items, err = answer(ctx, w, func(context.Context) (list []change.Trashed, err error) {
 		list, problems, err = w.b.Trashed()
@@ -193,17 +191,16 @@ func (w *Workspace) Trashed(ctx context.Context) (items []change.Trashed, proble
 	return items, problems, err
 }
 
-// RestoreTrashed moves something from a trash to its original path, or to another path.
-// what is an item's id or original path; of several items with that path, the one deleted
-// last is restored.
+// RestoreTrashed moves an item from a trash to its original path or, unless to is "", to another
+// path. what is the item's id or its original path. If several items have that path, the one
+// deleted last is restored.
 func (w *Workspace) RestoreTrashed(ctx context.Context, what, to string, opts *change.Options) (*change.Change, error) {
 	opts = cmp.Or(opts, &change.Options{})
 	return changing(ctx, w, func(ctx context.Context) (*change.Change, error) { return w.b.Restore(ctx, what, to, *opts) })
 }
 
-// EmptyTrash permanently deletes the trashed files of this workspace that were deleted
-// before the given time, or all if the time is zero. Those deletions can no longer be
-// undone.
+// EmptyTrash permanently deletes files of this workspace from the trash: those deleted before the
+// given time, or all if the time is zero. Their deletion can then no longer be undone.
 func (w *Workspace) EmptyTrash(ctx context.Context, before time.Time) (int, error) {
 	return changing(ctx, w, func(ctx context.Context) (int, error) { return w.b.EmptyTrash(ctx, before) })
 }

@@ -8,16 +8,16 @@ import (
 	"sync"
 )
 
-// calls tracks the calls of a workspace that are in progress. Close cancels their
-// contexts. Such a call then returns ErrClosed, even if it has an answer, because the answer
-// may be incomplete. The exception is a completed change.
+// calls tracks the calls in progress on a workspace. Close cancels their contexts, and the calls
+// then return ErrClosed. They do so even if they have an answer, because it may be incomplete. A
+// completed change is the exception: it is returned.
 type calls struct {
 	mu      sync.Mutex
 	closed  bool
 	running map[*context.CancelFunc]bool // nil until the first call
 }
 
-// close cancels the calls in progress and refuses further ones.
+// close cancels the calls in progress and refuses new ones.
 func (c *calls) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -33,7 +33,7 @@ func (c *calls) isClosed() bool {
 	return c.closed
 }
 
-// enter begins a call: it returns a context that close cancels.
+// enter registers a call and returns a context that close cancels. leave ends the call.
 func (c *calls) enter(ctx context.Context) (_ context.Context, leave func(), err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -53,8 +53,8 @@ func (c *calls) enter(ctx context.Context) (_ context.Context, leave func(), err
 	}, nil
 }
 
-// enter begins a call of the workspace and of every workspace joined in it: closing one of
-// these also cancels the call.
+// enter registers a call with the workspace and with every workspace joined in it. Closing any of
+// them cancels the call.
 func (w *Workspace) enter(ctx context.Context) (_ context.Context, leave func(), err error) {
 	ctx, leave, err = w.calls.enter(ctx)
 	if err != nil {
@@ -72,7 +72,7 @@ func (w *Workspace) enter(ctx context.Context) (_ context.Context, leave func(),
 	return ctx, leave, nil
 }
 
-// joined returns the workspaces that Join combined.
+// joined returns the workspaces that were combined by Join.
 func (w *Workspace) joined() []Root {
 	if len(w.roots) == 1 {
 		return nil
@@ -87,8 +87,8 @@ func (w *Workspace) isClosed() bool {
 	return slices.ContainsFunc(w.joined(), func(r Root) bool { return r.Workspace.isClosed() })
 }
 
-// outcome returns the error of a call that ended with err: ErrClosed if the workspace was
-// closed meanwhile, joined with err unless Close caused it.
+// outcome returns the error for a call that ended with err. If the workspace was closed meanwhile,
+// that is ErrClosed, joined with err unless Close caused err.
 func (w *Workspace) outcome(err error) error {
 	if errors.Is(err, ErrClosed) || !w.isClosed() {
 		return err
@@ -99,7 +99,7 @@ func (w *Workspace) outcome(err error) error {
 	return fmt.Errorf("%w: %w", ErrClosed, err)
 }
 
-// answer runs a read-only call.
+// answer runs call, which only reads.
 func answer[T any](ctx context.Context, w *Workspace, call func(context.Context) (T, error)) (T, error) {
 	var none T
 	ctx, leave, err := w.enter(ctx)
@@ -114,7 +114,7 @@ func answer[T any](ctx context.Context, w *Workspace, call func(context.Context)
 	return out, nil
 }
 
-// changing runs a call that changes files. Its success is reported even after Close.
+// changing runs call, which changes files. If it succeeds, its result is returned even after Close.
 func changing[T any](ctx context.Context, w *Workspace, call func(context.Context) (T, error)) (out T, err error) {
 	ctx, leave, err := w.enter(ctx)
 	if err != nil {

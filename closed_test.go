@@ -20,7 +20,7 @@ import (
 	"quarry/toolset"
 )
 
-// closing has a call of every method of Workspace and Index that can fail.
+// closing calls every method of Workspace and Index that can fail, by name.
 var closing = map[string]func(ctx context.Context, w *quarry.Workspace) error{
 	"Search": func(ctx context.Context, w *quarry.Workspace) error {
 		return second(w.Search(ctx, search.Query{Pattern: "x"}))
@@ -90,7 +90,7 @@ var closing = map[string]func(ctx context.Context, w *quarry.Workspace) error{
 	},
 }
 
-// TestClosingIsComplete checks that closing has all methods.
+// TestClosingIsComplete checks that closing includes all methods.
 func TestClosingIsComplete(t *testing.T) {
 	failing := reflect.TypeFor[error]()
 	for _, typ := range []reflect.Type{reflect.TypeFor[*quarry.Workspace](), reflect.TypeFor[*quarry.Index]()} {
@@ -107,7 +107,7 @@ func TestClosingIsComplete(t *testing.T) {
 	}
 }
 
-// closingTree makes n files with an x in each.
+// closingTree makes n files that contain an x.
 func closingTree(t *testing.T, n int) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -132,7 +132,7 @@ func isClosed(err error) bool {
 		strings.Contains(err.Error(), "the workspace is closed")
 }
 
-// After Close every method returns ErrClosed, for every kind of workspace.
+// After Close, every method of every kind of workspace returns ErrClosed.
 func TestAfterClose(t *testing.T) {
 	folder := func(t *testing.T) *quarry.Workspace {
 		return mustOpen(t, closingTree(t, 3), &quarry.Options{StateDir: t.TempDir(), Index: &quarry.IndexOptions{Dir: t.TempDir()}})
@@ -176,7 +176,7 @@ func TestAfterClose(t *testing.T) {
 	}
 }
 
-// A search over a closed root fails instead of finding nothing.
+// A search over joined workspaces fails if one of them is closed.
 func TestJoinClosedRoot(t *testing.T) {
 	a, b := mustOpen(t, closingTree(t, 3), nil), mustOpen(t, closingTree(t, 3), nil)
 	ws, err := quarry.Join(quarry.Root{Name: "a", Workspace: a}, quarry.Root{Name: "b", Workspace: b})
@@ -194,7 +194,8 @@ func TestJoinClosedRoot(t *testing.T) {
 	}
 }
 
-// A search that Close interrupts is an error, never a partial answer that looks complete.
+// If Close interrupts a search, the search fails. It never returns a partial answer that looks
+// complete.
 func TestCloseDuringSearch(t *testing.T) {
 	dir := closingTree(t, 300)
 	for _, indexed := range []bool{false, true} {
@@ -230,7 +231,7 @@ func TestCloseDuringSearch(t *testing.T) {
 			}
 		})
 	}
-	// Outside is called when an answer begins, if the call needs rules.
+	// Close the workspace in Outside, which is called at the start of each answer that needs rules.
 	for _, name := range []string{"Search", "Find", "SearchCode", "EachText", "Symbols"} {
 		t.Run(name, func(t *testing.T) {
 			var ws *quarry.Workspace
@@ -245,8 +246,7 @@ func TestCloseDuringSearch(t *testing.T) {
 	}
 }
 
-// Changes interrupted by Close are either made and reported, or not made and fail with
-// ErrClosed.
+// A change interrupted by Close is either made and reported, or not made and fails with ErrClosed.
 func TestCloseDuringChange(t *testing.T) {
 	for range 5 {
 		dir, state := t.TempDir(), t.TempDir()
@@ -288,7 +288,7 @@ func TestCloseDuringChange(t *testing.T) {
 	}
 }
 
-// A tool of a closed workspace fails, and isn't counted.
+// Tools fail if the workspace is closed, and these calls aren't counted.
 func TestClosedTools(t *testing.T) {
 	dir := closingTree(t, 30)
 	var ws *quarry.Workspace
@@ -304,8 +304,8 @@ func TestClosedTools(t *testing.T) {
 		t.Fatal(err)
 	}
 	closeIt = true
-	for range 2 { // during and after
-		// The first one is a search: reading a named file loads no rules, and so does not
+	for range 2 { // during Close and after it
+		// The first call is a search, because reading a named file loads no rules and so wouldn't
 		// close the workspace.
 		for _, one := range []string{
 			`search_files {"regex":"x","count":"exact"}`, `list_files {"pattern":"**"}`, `read_file {"path":"a/0.txt"}`,

@@ -15,8 +15,8 @@ import (
 	"quarry/search"
 )
 
-// exampleDir makes a folder for the examples, and one for undo data. Real programs use
-// permanent folders.
+// exampleDir makes a folder for an example and another for undo data. Programs should use permanent
+// folders.
 func exampleDir(files map[string]string) (dir, state string, remove func()) {
 	top, err := os.MkdirTemp("", "quarry-example")
 	if err != nil {
@@ -104,7 +104,7 @@ func ExampleWorkspace_Read() {
 	// utf-8 lf more: true
 }
 
-// EachText counts something in every file, on all processors.
+// EachText counts something in every file, using all processors.
 func ExampleWorkspace_EachText() {
 	dir, _, remove := exampleDir(greeter)
 	defer remove()
@@ -198,7 +198,7 @@ func ExampleJoin() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer both.Close() // closes the roots too
+	defer both.Close() // also closes the roots
 	res, err := both.Search(context.Background(), search.Query{Pattern: "TODO"})
 	if err != nil {
 		log.Fatal(err)

@@ -19,17 +19,17 @@ import (
 	regime "quarry/internal/stress"
 )
 
-// hit fails one system call of a change in any of its roots: the workspace, the journal
-// or the trash.
+// hit makes one system call of a change fail. The call may be in the workspace, the undo log or the
+// trash.
 type hit struct {
-	at      int // the number of the call
+	at      int // number of the call that fails
 	err     error
-	forever bool // all later calls fail, too
+	forever bool // all later calls fail too
 }
 
 var faultKinds = []error{unix.ENOSPC, unix.EIO, unix.EACCES, unix.EROFS, unix.EMFILE, unix.EXDEV, layer.ErrShort}
 
-// breaker is a layer that counts calls and fails some.
+// breaker is a layer that counts system calls and makes some of them fail.
 type breaker struct {
 	mu     sync.Mutex
 	on     bool
@@ -66,8 +66,8 @@ func (b *breaker) before(call string) error {
 	return nil
 }
 
-// inTrash reports whether a trash makes the call. If it fails, other trashes are tried, and
-// a record of a restored file may remain.
+// inTrash reports whether the current call is about a trash. After a failure there, other trashes
+// are tried, and the record of a restored file may remain.
 func inTrash() bool {
 	var pcs [32]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
@@ -82,7 +82,7 @@ func inTrash() bool {
 	}
 }
 
-// possible reports whether a system can return err from call.
+// possible reports whether call can return err on a real system.
 func possible(call string, err error) bool {
 	switch err {
 	case layer.ErrShort:
@@ -99,13 +99,13 @@ func (b *breaker) turn(on bool) {
 	b.mu.Unlock()
 }
 
-// faulty is a change with the changes before it.
+// faulty is a change to test, and the acts to do before it.
 type faulty struct {
 	act
-	before []int // acts
+	before []int // numbers of these acts
 }
 
-// faultyActs lists all kinds of changes, and the undo of each.
+// faultyActs returns every kind of change, and its undo.
 func faultyActs() []faulty {
 	var list []faulty
 	all := acts()
@@ -129,9 +129,9 @@ func faultyActs() []faulty {
 	return list
 }
 
-// tree is shape without conflict copies. If the rollback of a change also fails, content
-// that may be valuable is kept beside the file. One fault never causes this, as the tests of
-// rootfs show.
+// tree describes a tree like shape, but without conflict copies. If the rollback of a change fails
+// too, content that may be valuable is saved next to the file. A single fault never causes that;
+// rootfs tests this.
 func tree(t testing.TB, dir string) string {
 	var b strings.Builder
 	for line := range strings.Lines(shape(t, dir)) {
@@ -142,8 +142,8 @@ func tree(t testing.TB, dir string) string {
 	return b.String()
 }
 
-// run makes the change with faults, and returns any problem found afterwards. Without
-// faults, it fills in want.
+// run makes the change with the given faults and returns any problem afterwards. Without faults, it
+// sets want to the outcomes to expect.
 func (f faulty) run(t testing.TB, faults []hit, want *outcome) (b *breaker, problem error) {
 	tr := newTrial(t)
 	defer os.RemoveAll(tr.base)
@@ -198,11 +198,11 @@ type outcome struct {
 	calls int
 }
 
-// durable reports whether one of the calls was made for durability.
+// durable reports whether one of the failed calls was for durability.
 func durable(calls []string, faults []hit) bool {
 	for _, f := range faults {
 		if f.err == unix.ENOSPC {
-			return false // tried again after freeing space
+			return false // freeing space first, the call is tried again
 		}
 	}
 	for _, c := range calls {
@@ -213,7 +213,7 @@ func durable(calls []string, faults []hit) bool {
 	return false
 }
 
-// after opens the workspace again: everything can be undone, and nothing is left over.
+// after opens the workspace again and checks that everything can be undone and nothing remains.
 func (f faulty) after(t testing.TB, tr trial, first string, partial *change.PartialError) error {
 	w, err := Open(tr.dir(), tr.options(&rootfs.Layer{}))
 	if err != nil {
@@ -223,7 +223,7 @@ func (f faulty) after(t testing.TB, tr trial, first string, partial *change.Part
 	if err := noTemps(tr.base); err != nil {
 		return err
 	}
-	if partial != nil { // the rest of it is an entry, unless opening rolled it back
+	if partial != nil { // the applied part is an entry unless opening rolled it back
 		if _, err := w.Undo(context.Background(), partial.ID, nil); err != nil && !errors.Is(err, journal.ErrNotFound) {
 			return fmt.Errorf("undo of a part: %w", err)
 		}
@@ -249,8 +249,8 @@ func handles(t testing.TB) int {
 	return len(entries)
 }
 
-// dropVolumeTrash removes the volume's trash if it is empty. It is made when the
-// desktop's trash fails.
+// dropVolumeTrash removes the volume's trash if it is empty. The trash is created if the desktop's
+// trash fails.
 func dropVolumeTrash() {
 	trash := fmt.Sprintf("/dev/shm/.Trash-%d", os.Getuid())
 	for _, dir := range []string{trash + "/files", trash + "/info", trash} {
@@ -258,8 +258,8 @@ func dropVolumeTrash() {
 	}
 }
 
-// atEveryCall makes every change with a fault at each of its calls in turn, for each kind
-// of error, and passes the result to check.
+// atEveryCall makes every change repeatedly, with each system call failing in turn and with each
+// kind of error. It passes the result to check.
 func atEveryCall(t *testing.T, kinds []error, forever bool, check func(t *testing.T, at string, made func() (*breaker, error))) {
 	t.Cleanup(dropVolumeTrash)
 	for _, f := range faultyActs() {
@@ -282,9 +282,9 @@ func atEveryCall(t *testing.T, kinds []error, forever bool, check func(t *testin
 	}
 }
 
-// Every system call of every change fails once, in every way. Then the tree is the old
-// or the new one, as reported; a second try works; everything can be undone; no handle and
-// no temporary file is leaked.
+// Every system call of every change fails once with every possible error. Then the tree must be the
+// old or the new one, as reported. A second attempt succeeds, everything can be undone, and no
+// handle or temporary file is left.
 func TestNthFault(t *testing.T) {
 	regime.SkipTiny(t)
 	run := regime.Start(t, "nth fault: every call of every change", 1, 1)
@@ -301,7 +301,7 @@ func TestNthFault(t *testing.T) {
 	})
 }
 
-// Two calls fail. A part that could not be rolled back is reported, and can be undone.
+// Two calls fail. If a part can't be rolled back, this is reported, and the part can be undone.
 func TestTwoFaults(t *testing.T) {
 	run := regime.Start(t, "nth fault: pairs", 300, 50_000)
 	t.Cleanup(dropVolumeTrash)
@@ -330,9 +330,8 @@ func TestTwoFaults(t *testing.T) {
 	wait.Wait()
 }
 
-// From some call on all calls fail, as when a file system becomes read-only or the disk
-// dies. The answer reports the state as far as it can be known, and when the disk works
-// again, everything can be undone.
+// All calls fail from some call on, as when the disk fails or becomes read-only. The answer reports
+// the state as far as it is known. When the disk works again, everything can be undone.
 func TestDiskDies(t *testing.T) {
 	regime.SkipTiny(t)
 	run := regime.Start(t, "nth fault: all calls from one on", 1, 1)

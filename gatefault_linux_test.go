@@ -20,8 +20,8 @@ import (
 	"quarry/toolset"
 )
 
-// gated returns calls that propose something, at least one of each tool that changes
-// files.
+// gated returns calls that make proposals, at least one for each tool that changes files. undo is
+// the id of a change to undo.
 func gated(undo string) map[string][]string {
 	return map[string][]string{
 		"edit_file":        {`{"path":"a.txt","old_text":"one","new_text":"1"}`, `{"path":"a.txt","edits":[{"old_text":"one","new_text":"1"},{"old_text":"two","new_text":"2"}]}`},
@@ -42,9 +42,9 @@ func gated(undo string) map[string][]string {
 	}
 }
 
-// With a gate, no byte of the workspace changes before a decision, whichever system call
-// of whichever tool fails: in the workspace, the journal or the folder of proposals, once or
-// permanently.
+// With review enabled, no byte of the workspace changes before a decision. This holds if any system
+// call of any tool fails, once or permanently, in the workspace, the undo log or the folder for
+// proposals.
 func TestGateFaults(t *testing.T) {
 	run := regime.Start(t, "the gate with faults: every tool, every call", 1, 1)
 	base := regime.FastDir(t)
@@ -110,7 +110,7 @@ func TestGateFaults(t *testing.T) {
 	}
 }
 
-// gateTrial fails system calls of a workspace behind a gate.
+// gateTrial makes system calls fail in a workspace with review.
 type gateTrial struct {
 	t      *testing.T
 	dir    string
@@ -140,7 +140,8 @@ func (g *gateTrial) call(call string) error {
 	return g.err
 }
 
-// turn starts counting, with a fault at a call, or stops it.
+// turn starts counting system calls, of which number at fails, or stops counting. It returns the
+// count.
 func (g *gateTrial) turn(on bool, at int, err error, forever bool) (seen int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -190,8 +191,8 @@ func (g *gateTrial) decide() {
 				g.t.Fatal(err)
 			}
 		}
-		// Decided proposals are kept for a week, and thousands of them would be read again
-		// and again.
+		// Delete decided proposals. They are kept for a week, and the test would read thousands of
+		// them again and again.
 		if err := os.Remove(filepath.Join(filepath.Dir(g.dir), "reviews", p.ID+".json")); err != nil {
 			g.t.Fatal(err)
 		}

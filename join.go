@@ -7,20 +7,20 @@ import (
 	"quarry/internal/backend"
 )
 
-// Root is one of several joined workspaces, and its name.
+// Root is one of several joined workspaces, with its name.
 type Root struct {
 	Name      string
 	Workspace *Workspace
 }
 
-// Join makes one workspace of several. Every path in it begins with the name of a root,
-// as app/src/main.go. A search without a path covers all roots in the order given; its
-// limits, offset and totals apply to the whole answer. A change affects one root, and its id
-// begins with that root's name. Closing the workspace closes the roots. Files are in path
-// order, root after root, or ordered by their number of matches: any other Query.Order is
-// refused over several roots. Depth counts from above the roots.
+// Join combines several workspaces in one. Every path then begins with the name of a root, for
+// example app/src/main.go. A single root is returned unchanged, and its paths begin with no name.
 //
-// A single root is returned unchanged: its paths need no name.
+// A search without a path covers all roots in the given order; its limits, offset and totals apply
+// to all roots together. Results are ordered by path, root after root, or by number of matches;
+// over several roots any other Query.Order is refused. Depth is counted from above the roots. A
+// change affects one root, whose name begins the change's id. Closing the combined workspace closes
+// the roots.
 func Join(roots ...Root) (*Workspace, error) {
 	for _, r := range roots {
 		if r.Workspace == nil {
@@ -41,6 +41,6 @@ func Join(roots ...Root) (*Workspace, error) {
 	return &Workspace{b: b, roots: append([]Root(nil), roots...)}, nil
 }
 
-// Roots lists the roots passed to Join. Any other workspace is its own single root,
+// Roots returns the roots passed to Join. For any other workspace it returns the workspace itself
 // without a name.
 func (w *Workspace) Roots() []Root { return append([]Root(nil), w.roots...) }

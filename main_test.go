@@ -8,8 +8,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// The full suite runs on a disk, since these tests cover all layers together. The short one
-// has half a minute.
+// The full tests use the disk, because they cover all layers together. The short form uses memory,
+// to end within half a minute.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if testing.Short() {

@@ -18,10 +18,10 @@ import (
 	"quarry/search"
 )
 
-// encodings are text file encodings, written by golang.org/x/text.
+// encodings are encodings of text files. golang.org/x/text writes the files.
 var encodings = []struct {
 	name string
-	mark string // the start of every text
+	mark string // bytes at the start of the file
 	with encoding.Encoding
 }{
 	{"UTF-8", "", encoding.Nop},
@@ -32,8 +32,8 @@ var encodings = []struct {
 	{"Windows-1252 after the mark of UTF-8", "ï»¿", charmap.Windows1252},
 }
 
-// Line.Offset and spans count bytes of the text that Read returns and Edit takes, for every
-// encoding and every kind of line: an edit at a match changes that match.
+// Line.Offset and spans count bytes of the text that Read returns and Edit accepts. So for every
+// encoding and every kind of line, an edit at a match's offset changes that match.
 func TestOffsetsOfLines(t *testing.T) {
 	for _, e := range encodings {
 		t.Run(e.name, func(t *testing.T) {
@@ -89,15 +89,15 @@ func encoded(t *testing.T, e encoding.Encoding, text string) string {
 	return raw
 }
 
-// offsetText has at least one character that is not ASCII in some line. In Windows-1252,
-// "Ã©" alone looks like UTF-8.
+// offsetText returns a random text that has a character outside ASCII in some line. In
+// Windows-1252, "Ã©" alone would look like UTF-8.
 func offsetText(rng *rand.Rand) string {
 	words := []string{"needle", "n", "é", "Ã©", "€ 5", "straße", "x", "nÃ©edle", "“n”"}
 	var b strings.Builder
 	lines := 1 + rng.IntN(30)
 	odd := rng.IntN(lines)
 	pad := 0
-	if rng.IntN(25) == 0 { // longer than one read
+	if rng.IntN(25) == 0 { // a line longer than one read
 		pad = 300_000
 	}
 	for i := range lines {
@@ -134,8 +134,8 @@ func offsetQuery(rng *rand.Rand) search.Query {
 	return q
 }
 
-// offsetSpans returns the matches of an answer as offsets in the text, and checks that all
-// other fields of the lines agree with it.
+// offsetSpans returns the matches as offsets in the whole text. It checks that the other fields of
+// the lines agree with them.
 func offsetSpans(t *testing.T, what string, lines []search.Line, text string) (spans []search.Span) {
 	t.Helper()
 	for _, l := range lines {

@@ -22,8 +22,7 @@ import (
 	regime "quarry/internal/stress"
 )
 
-// A trial is a small vault in memory, with the folders for its journal and the
-// desktop's trash.
+// A trial is a small vault in memory, with folders for its undo log and the desktop's trash.
 type trial struct{ base string }
 
 func (tr trial) dir() string { return filepath.Join(tr.base, "ws") }
@@ -32,8 +31,7 @@ func (tr trial) options(layer *rootfs.Layer) *Options {
 	return &Options{StateDir: filepath.Join(tr.base, "state"), TrashDir: filepath.Join(tr.base, "data"), Trash: change.TrashLocal, layer: layer}
 }
 
-// trialFiles is the initial tree: notes with links, files with two names, files to
-// delete.
+// trialFiles is the initial tree, with linked notes, files with two names, and files to delete.
 var trialFiles = map[string]string{
 	".obsidian/app.json": `{"alwaysUpdateLinks": true}`,
 	"note.md":            "# note\nsee [[other]]\n",
@@ -83,7 +81,7 @@ func check(t testing.TB, err error) {
 	}
 }
 
-// act is one change; n tells the first, second and third apart.
+// act is one kind of change; n makes the first, second and third use of it in a sequence differ.
 type act struct {
 	name string
 	do   func(w *Workspace, n int) (*change.Change, error)
@@ -142,7 +140,7 @@ func acts() []act {
 	}
 }
 
-// noteName returns the current path of the note, which is moved.
+// noteName returns the current path of a note that may have been moved.
 func (w *Workspace) noteName() string {
 	for _, name := range []string{"note.md", "moved 0/n0.md", "moved 1/n1.md", "moved 2/n2.md"} {
 		if p, err := w.b.(*backend.Folder).Root.Known(name); err == nil {
@@ -154,7 +152,7 @@ func (w *Workspace) noteName() string {
 	return "note.md"
 }
 
-// shape describes a tree: names, types, contents and modes, without trashes.
+// shape describes a tree without trashes: names, types, contents and modes.
 func shape(t testing.TB, dir string) string {
 	t.Helper()
 	var b strings.Builder
@@ -163,7 +161,7 @@ func shape(t testing.TB, dir string) string {
 		if err == nil && rel == ".trash" {
 			err = fs.SkipDir
 		}
-		if err != nil || rootfs.IsTemp(d.Name()) { // noTemps finds those
+		if err != nil || rootfs.IsTemp(d.Name()) { // temporary files are checked by noTemps
 			return err
 		}
 		fmt.Fprintf(&b, "%s %v", rel, d.Type())
@@ -184,14 +182,14 @@ func shape(t testing.TB, dir string) string {
 	return b.String()
 }
 
-// recording is a sequence of changes on a recorded disk.
+// recording is a sequence of changes with the recorded disk.
 type recording struct {
 	base   string
 	disk   *powercut.Disk
 	names  []string
-	marks  []int    // when each change was acknowledged; the first is the start
-	shapes []string // the trees at those times
-	ids    []string // "" for a refused one
+	marks  []int    // moments when each change was acknowledged; the first is the start
+	shapes []string // the tree at each of these moments
+	ids    []string // id of each change; "" if it was refused
 }
 
 func record(t testing.TB, seq []act) *recording {
@@ -216,10 +214,10 @@ func record(t testing.TB, seq []act) *recording {
 	return r
 }
 
-// powerOn writes a disk out, opens the workspace as the next process would, and returns
-// any problem. done is how many changes had been acknowledged.
+// powerOn writes a disk state out, opens the workspace as the next process would, and returns any
+// problem. done is the number of changes acknowledged before the power cut.
 func (r *recording) powerOn(t testing.TB, s *powercut.State, done int, undo bool) error {
-	// At the same place: records in the desktop's trash have absolute paths.
+	// Use the same path, because records in the desktop's trash have absolute paths.
 	base := r.base
 	check(t, os.Mkdir(base, 0o755))
 	defer os.RemoveAll(base)
@@ -238,8 +236,8 @@ func (r *recording) powerOn(t testing.TB, s *powercut.State, done int, undo bool
 	if err != nil {
 		return fmt.Errorf("journal: %w", err)
 	}
-	// log.Damaged may count incomplete records, whose sectors can be written out of
-	// order. None of them may be needed.
+	// log.Damaged may count incomplete records, because the sectors of a record can be written in
+	// any order. But no needed record may be damaged.
 	known := map[string]bool{}
 	for _, c := range log.Changes {
 		known[c.ID] = true
@@ -273,7 +271,7 @@ func (r *recording) powerOn(t testing.TB, s *powercut.State, done int, undo bool
 	return noTemps(base)
 }
 
-// noTemps reports temporary files.
+// noTemps returns an error if there are temporary files.
 func noTemps(base string) error {
 	return filepath.WalkDir(base, func(p string, d fs.DirEntry, err error) error {
 		if err == nil && rootfs.IsTemp(d.Name()) {
@@ -283,7 +281,7 @@ func noTemps(base string) error {
 	})
 }
 
-// cutter checks disks, each once.
+// cutter checks disk states, each only once.
 type cutter struct {
 	t      testing.TB
 	states atomic.Int64
@@ -291,7 +289,7 @@ type cutter struct {
 	failed bool
 }
 
-// at cuts the power before event number at.
+// at checks the disk after a power cut before event number at. It returns false if a check failed.
 func (c *cutter) at(r *recording, at int, fate powercut.Fate, seen map[[32]byte]bool) bool {
 	s := r.disk.Cut(at, fate)
 	sum := s.Sum()
@@ -319,7 +317,7 @@ func (c *cutter) at(r *recording, at int, fate powercut.Fate, seen map[[32]byte]
 	return false
 }
 
-// parallel runs f for 0 to n-1 on all processors, until one returns false.
+// parallel calls f with 0 to n-1 on all processors, until a call returns false.
 func parallel(n int, f func(i int) bool) {
 	var next atomic.Int64
 	var wait sync.WaitGroup
@@ -337,9 +335,9 @@ func parallel(n int, f func(i int) bool) {
 	wait.Wait()
 }
 
-// The power fails at every moment of every sequence of up to three changes. Afterwards
-// acknowledged changes are there, the change under way is there completely or not at all,
-// everything can be undone, and nothing is left over.
+// Power fails at every moment of every sequence of up to three changes. Afterwards all acknowledged
+// changes are there, the current change is there completely or not at all, everything can be
+// undone, and nothing else is left.
 func TestPowerCut(t *testing.T) {
 	regime.SkipShort(t)
 	run := regime.Start(t, "power loss: every sequence of three", 1, 1)
@@ -361,12 +359,12 @@ func TestPowerCut(t *testing.T) {
 		}
 		r := record(t, seqs[i])
 		if r.ids[len(seqs[i])] == "" {
-			return true // refused, such as an undo of nothing
+			return true // refused, for example an undo without a change to undo
 		}
 		seen := map[[32]byte]bool{}
 		for at := r.marks[len(seqs[i])-1] + 1; at <= r.disk.Now(); at++ {
-			// A single change meets every fate at every moment; after others only the plain one,
-			// and the rest in turn.
+			// For a single change, try every fate at every moment. For longer sequences, try the
+			// first fate and one of the others in turn.
 			for k, fate := range fates {
 				if len(seqs[i]) == 1 || k == 0 || (at+i)%len(fates) == k {
 					if !c.at(r, at, fate, seen) {
@@ -381,7 +379,7 @@ func TestPowerCut(t *testing.T) {
 	t.Logf("%d sequences, %d disks", len(seqs), c.states.Load())
 }
 
-// The long form: random sequences, random fates.
+// TestPowerCutRandom tries random sequences and random fates.
 func TestPowerCutRandom(t *testing.T) {
 	run := regime.Start(t, "power loss: random sequences", 30, 5_000) // about 40 disks each
 	c := &cutter{t: t}

@@ -48,55 +48,55 @@ import (
 	"quarry/internal/vaultdir"
 )
 
-// Options are the options of Open. The zero value is a workspace as an agent should see it.
+// Options are the options of Open. The zero value is for an agent's workspace.
 type Options struct {
-	// Allow and Deny are globs in addition to the built-in policy.
+	// Allow and Deny are globs that extend the built-in policy.
 	Allow, Deny []string
-	// Closed are files and folders in the workspace, by absolute path, that no call may
-	// read or change, even if they do not exist yet. StateDir, Review.Dir and the folders of
-	// Index are always closed.
+	// Closed lists the absolute paths of files and folders in the workspace that no call may read
+	// or change, even if they do not exist yet. StateDir, Review.Dir and the folders of Index are
+	// always closed.
 	Closed []string
-	// Guard, if set, is called with the path of each file that a change would write,
-	// move or delete. It returns nil if the file may have any content, or else a function that
-	// returns an error for a forbidden change. A nil content means that there is no file.
+	// Guard, if set, is called with the path of each file that a change would write, move or
+	// delete. It returns nil if the file may have any content. Otherwise it returns a function that
+	// returns an error for a forbidden change; nil as before or after means that there is no file.
 	Guard func(path string) func(before, after []byte) error
-	// Trusted lifts the policy: every file of the folder may be used. It is for a person
+	// Trusted turns the policy off, so that every file of the folder may be used. It is for people
 	// searching their own files.
 	Trusted bool
-	// AllowAny permits the home folder and the root of the file system. StateDir and
+	// AllowAny permits opening the home folder and the root of the file system. StateDir and
 	// similar folders may then be inside the workspace.
 	AllowAny bool
 	// ReadOnly refuses every change.
 	ReadOnly bool
 
-	// StateDir is where undo data is kept: the old contents of files. Without it nothing
-	// can be changed. It must exist, be outside the workspace, and not be writable by others.
-	// It belongs to one folder, even if that folder is moved; another one is refused. The
-	// function StateDir returns the program's.
+	// StateDir is the folder for undo data, including old contents of files. Without it nothing can
+	// be changed. It must exist, be outside the workspace, and not be writable by other users. A
+	// StateDir belongs to one folder, even if that folder is moved; Open refuses to use it for
+	// another. The function StateDir returns the folder that the program uses.
 	StateDir string
-	// MaxSize is the maximal size of an edited file; 0 means 256 MB.
+	// MaxSize is the maximum size of an edited file; 0 means 256 MB.
 	MaxSize int64
-	// KeepBytes and KeepAge limit the journal; 0 means 256 MB and 30 days.
+	// KeepBytes and KeepAge limit the undo log; 0 means 256 MB and 30 days.
 	KeepBytes int64
 	KeepAge   time.Duration
-	// Trash selects where deleted files go. The zero value follows the vault. Without a
-	// vault it means the system's trash on Windows, or if TrashDir is set, and otherwise the
-	// folder .trash of the workspace.
+	// Trash selects where deleted files go. The zero value means the vault's setting. Without a
+	// vault, it means the system's trash on Windows or if TrashDir is set, and otherwise the folder
+	// .trash of the workspace.
 	Trash change.TrashKind
-	// TrashDir is the folder that contains the system's trash for the user's own volume:
-	// $XDG_DATA_HOME, or the home folder on macOS. If it is empty, files go to the system's
-	// trash only if a deletion requests it.
+	// TrashDir is the folder with the system's trash for the user's own volume: $XDG_DATA_HOME, or
+	// on macOS the home folder. If it is empty, files are moved to the system's trash only if a
+	// deletion requests that.
 	TrashDir string
 
-	// Review holds changes back until a person decides; nil makes them at once.
+	// Review makes changes wait for a person's decision; nil applies them at once.
 	Review *ReviewOptions
 
 	// GlobalIgnore is the text of the user's global git excludes.
 	GlobalIgnore []byte
-	// IgnoreAbove are rule files in the folders above, topmost first.
+	// IgnoreAbove lists the rule files in the folders above the workspace, topmost first.
 	IgnoreAbove []IgnoreFile
-	// Outside, if set, is called before each answer. It returns new versions of both if
-	// they have changed since the last call, or since the workspace was opened.
+	// Outside, if set, is called before each answer. If GlobalIgnore or IgnoreAbove have changed
+	// since the last call, or since the workspace was opened, it returns the new values of both.
 	Outside func() (global []byte, above []IgnoreFile, changed bool)
 
 	// Index lets the workspace use an index; nil means always scan.
@@ -108,14 +108,14 @@ type Options struct {
 	layer *rootfs.Layer // for tests
 }
 
-// IgnoreFile is a rule file above the workspace.
+// IgnoreFile is a file of ignore rules in a folder above the workspace.
 type IgnoreFile struct {
 	Name  string // .gitignore, .ignore, .rgignore, .rooignore or info/exclude
-	Above string // the path from its folder to the workspace, as "sub/project"
+	Above string // path from the file's folder to the workspace, for example "sub/project"
 	Data  []byte
 }
 
-// Workspace is a set of files to search and change.
+// Workspace is a set of files that can be searched and changed.
 type Workspace struct {
 	b     backend.Backend
 	roots []Root        // the roots given to Join, else the workspace itself without a name
@@ -129,7 +129,7 @@ func newWorkspace(b backend.Backend, vault *vaultdir.Dir) *Workspace {
 	return w
 }
 
-// closed returns the files and folders that no call may touch.
+// closed returns the files and folders that no call may read or change.
 func (o *Options) closed() []string {
 	places := append(slices.Clone(o.Closed), o.StateDir)
 	if o.Review != nil {
@@ -154,7 +154,7 @@ func StateDir(dir string, env func(string) string) (string, error) {
 // Open opens a folder as a workspace.
 func Open(dir string, opts *Options) (*Workspace, error) {
 	opts = cmp.Or(opts, &Options{})
-	if opts.Index != nil && opts.StateDir != "" && rootfs.RealPath(opts.StateDir) == rootfs.RealPath(opts.Index.Dir) { // each would wait for the other's lock
+	if opts.Index != nil && opts.StateDir != "" && rootfs.RealPath(opts.StateDir) == rootfs.RealPath(opts.Index.Dir) { // both would wait for each other's lock
 		return nil, fault.New(fault.InvalidArgument, fmt.Sprintf("%s is the folder of the undo log and of the index", opts.StateDir), "give each a folder of its own")
 	}
 	f := &backend.FolderOptions{
@@ -201,8 +201,8 @@ func Open(dir string, opts *Options) (*Workspace, error) {
 // Close interrupts. It wraps fs.ErrClosed.
 var ErrClosed = rootfs.ErrClosed
 
-// Close releases the workspace. Calls in progress soon return ErrClosed. Close waits for
-// a change that is being written, which is then completed.
+// Close closes the workspace. Calls in progress soon return ErrClosed. Close waits until a change
+// that is being written is complete.
 func (w *Workspace) Close() error {
 	w.calls.close()
 	for _, r := range w.joined() {
@@ -211,11 +211,11 @@ func (w *Workspace) Close() error {
 	return w.b.Close()
 }
 
-// Dir returns the absolute path of the workspace's folder, for display; "" if there is no
-// single folder.
+// Dir returns the absolute path of the workspace's folder, for display. It is "" for joined
+// workspaces.
 func (w *Workspace) Dir() string { return w.b.Dir() }
 
-// Inside converts an absolute path to a path in the workspace. It reports false if the
+// Inside converts an absolute path to a path relative to the workspace. It returns false if the
 // path is outside.
 func (w *Workspace) Inside(path string) (string, bool) { return w.b.Inside(path) }
 
@@ -233,7 +233,7 @@ func logger(l *slog.Logger) *slog.Logger {
 	return l
 }
 
-// outsideRules converts the option Outside to the form a backend takes.
+// outsideRules converts the option Outside to a backend's form.
 func outsideRules(ask func() ([]byte, []IgnoreFile, bool)) func() ([]ignore.File, bool) {
 	if ask == nil {
 		return nil

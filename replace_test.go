@@ -12,8 +12,8 @@ import (
 	"quarry/search"
 )
 
-// Replace replaces patterns, texts and structures in all files as one change, or plans
-// it, and reports what it did not replace.
+// Replace replaces patterns, texts and structures in all files as one change, or plans that. It
+// reports the matches that it did not replace.
 func TestReplace(t *testing.T) {
 	files := map[string]string{"a.go": "package a\n\nvar x = foo(1) + foo(y)\n", "b.txt": "foo(1) costs $1\n", "c.c": "int f(int n) { return MAC(n) * n; }\n", "d.bin": "foo\x00"}
 	for _, c := range []struct {

@@ -13,8 +13,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// A state folder can't be used for another folder, even one with the same files. A folder
-// that was moved, or restored from a copy, keeps its own.
+// A state folder can't be used for another folder, even if the files there are the same. A folder
+// that was moved, or restored from a copy, keeps its state folder.
 func TestStateOfAnotherFolder(t *testing.T) {
 	stress.NeedsUnix(t, "a folder that is renamed while it is open")
 	ctx := context.Background()
@@ -25,7 +25,7 @@ func TestStateOfAnotherFolder(t *testing.T) {
 	}
 	putFile(t, filepath.Join(dir("a"), "s.txt"), "old\n")
 	putFile(t, filepath.Join(dir("b"), "s.txt"), "new\n")
-	early, err := open("b") // before any change
+	early, err := open("b") // before there are changes
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func TestStateOfAnotherFolder(t *testing.T) {
 	}
 }
 
-// Quarry's own data is not among the files that it searches.
+// A search does not find Quarry's own data.
 func TestFoldersInside(t *testing.T) {
 	dir := t.TempDir()
 	inside := filepath.Join(dir, "sub", "st")
@@ -127,8 +127,8 @@ func TestFoldersInside(t *testing.T) {
 	ws.Close()
 }
 
-// The undo log and the index lock their folders: in one folder each would wait for the
-// other forever.
+// The undo log and the index can't be in the same folder, because each locks its folder and would
+// wait for the other forever.
 func TestStateAndIndexInOneFolder(t *testing.T) {
 	state := t.TempDir()
 	for _, other := range []string{state, state + "/."} {

@@ -7,8 +7,8 @@ import (
 	"quarry/search"
 )
 
-// Symbols finds definitions of functions, types, methods and the like by name, or lists
-// the definitions of files. Lines and texts come from the current files.
+// Symbols returns definitions of functions, types, methods and the like, either by name or all
+// those in given files. Their lines and texts are from the current files.
 func (w *Workspace) Symbols(ctx context.Context, q search.SymbolQuery) (*search.SymbolResult, error) {
 	return answer(ctx, w, func(ctx context.Context) (*search.SymbolResult, error) {
 		r, err := w.b.Symbols(ctx, q)

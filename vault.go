@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// VaultFile reads a file of settings below the folder .obsidian of the root:
-// app.json. A missing file is empty; all other files there are protected.
+// VaultFile reads a settings file in the folder .obsidian of the root. Only app.json is allowed,
+// because all other files there are protected. A missing file is read as empty.
 func (w *Workspace) VaultFile(ctx context.Context, name string) ([]byte, error) {
 	return answer(ctx, w, func(context.Context) ([]byte, error) {
 		if w.vault == nil {

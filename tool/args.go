@@ -15,25 +15,26 @@ import (
 	"quarry/fault"
 )
 
-// Args are the arguments of a call, validated and with defaults filled in.
+// Args holds the validated arguments of a call. Parameters that were not given have their defaults.
 type Args struct {
 	values map[string]any
 	given  map[string]bool
 }
 
-// Given reports whether the caller set a parameter, so that it isn't a default.
+// Given reports whether the caller gave a parameter; otherwise its value is the default.
 func (a Args) Given(name string) bool { return a.given[name] }
 
-// String returns a String parameter, "" if it isn't set.
+// String returns the value of a String parameter; "" if it isn't set.
 func (a Args) String(name string) string { s, _ := a.values[name].(string); return s }
 
-// Int returns an Integer parameter, 0 if it isn't set.
+// Int returns the value of an Integer parameter; 0 if it isn't set.
 func (a Args) Int(name string) int { n, _ := a.values[name].(int); return n }
 
-// Bool returns a Boolean parameter, false if it isn't set.
+// Bool returns the value of a Boolean parameter; false if it isn't set.
 func (a Args) Bool(name string) bool { b, _ := a.values[name].(bool); return b }
 
-// Strings returns a Strings parameter, or a String with OrList, nil if it isn't set.
+// Strings returns the value of a Strings parameter, or of a String parameter with OrList; nil if it
+// isn't set.
 func (a Args) Strings(name string) []string {
 	if s, one := a.values[name].(string); one && s != "" { // a parameter with OrList
 		return []string{s}
@@ -42,29 +43,29 @@ func (a Args) Strings(name string) []string {
 	return s
 }
 
-// Object returns an Object parameter and whether it is set.
+// Object returns the value of an Object parameter, and whether it is set.
 func (a Args) Object(name string) (Args, bool) { o, ok := a.values[name].(Args); return o, ok }
 
-// Objects returns a list of objects.
+// Objects returns the value of an Objects parameter.
 func (a Args) Objects(name string) []Args { o, _ := a.values[name].([]Args); return o }
 
-// Text is a member of a Texts parameter.
+// Text is one member of a Texts parameter.
 type Text struct{ Name, Value string }
 
-// Texts returns the members of an object of strings, in their order.
+// Texts returns the members of a Texts parameter, in the caller's order.
 func (a Args) Texts(name string) []Text { t, _ := a.values[name].([]Text); return t }
 
-// JSON returns an Any parameter as given, nil if it isn't set.
+// JSON returns the value of an Any parameter as it was given; nil if it isn't set.
 func (a Args) JSON(name string) json.RawMessage { r, _ := a.values[name].(json.RawMessage); return r }
 
-// decode decodes JSON arguments. It is lenient, since models write "10" for 10, but does not
-// guess: an unknown key is an error.
+// decode decodes JSON arguments. It accepts other spellings of a value, because models write "10"
+// for 10. But it does not guess: an unknown key is an error.
 func (t *Tool) decode(raw json.RawMessage) (Args, error) {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || string(raw) == "null" {
 		raw = json.RawMessage("{}")
 	}
-	// Some clients send the object as a string.
+	// Some clients send the object encoded as a string.
 	if raw[0] == '"' {
 		var inner string
 		if json.Unmarshal(raw, &inner) == nil && strings.HasPrefix(strings.TrimSpace(inner), "{") {
@@ -93,11 +94,11 @@ func (t *Tool) decode(raw json.RawMessage) (Args, error) {
 	return decodeObject(t.Params, object, "")
 }
 
-// addedByClients are parameters that clients add to every tool and pass on.
+// addedByClients are parameters that some clients add to the calls of every tool.
 var addedByClients = []string{"wait_for_previous"} // Gemini CLI
 
-// invalidText describes the invalid characters of a JSON text; "" if all are valid. Decoding
-// would replace them by U+FFFD, and so change a path or text.
+// invalidText describes the invalid characters in a JSON text; "" if there are none. Decoding would
+// replace them by U+FFFD, which would change a path or text.
 func invalidText(raw []byte) string {
 	if !utf8.Valid(raw) {
 		return "the arguments are not valid UTF-8"
@@ -117,8 +118,8 @@ func invalidText(raw []byte) string {
 	}
 }
 
-// surrogate returns the surrogate encoded by an escape at the start of a text, 0 if none, and
-// the length of the escape.
+// surrogate returns the surrogate that an escape at the start of text encodes, or 0, and the
+// escape's length.
 func surrogate(text []byte) (half uint64, length int) {
 	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
 		return 0, min(2, len(text))
@@ -134,9 +135,9 @@ func (t *Tool) knownParams() string {
 	return listParams(t.Params)
 }
 
-// renamed replaces keys in other tools' spelling by the names of the parameters they mean. A
-// key that equals a parameter's name is kept, and of two keys for one parameter the first in
-// the parameter's list counts; the others are unknown.
+// renamed replaces keys from similar tools by the names of the parameters they mean. A key that is
+// a parameter's name is kept. If several keys mean the same parameter, the one listed first in
+// Param.Also is used, and the others remain and are refused as unknown.
 func renamed(params []Param, object map[string]json.RawMessage) map[string]json.RawMessage {
 	known := make(map[string]bool, len(params))
 	for i := range params {
@@ -161,7 +162,7 @@ func renamed(params []Param, object map[string]json.RawMessage) map[string]json.
 			}
 			out[p.Name] = out[key]
 			delete(out, key)
-			var one []json.RawMessage // a list with one element for a single value
+			var one []json.RawMessage // a list of one element is accepted for a single value
 			if p.Kind == String && json.Unmarshal(out[p.Name], &one) == nil && len(one) == 1 {
 				out[p.Name] = one[0]
 			}
@@ -171,7 +172,7 @@ func renamed(params []Param, object map[string]json.RawMessage) map[string]json.
 	return out
 }
 
-// spelled finds the key for a name in any style: old_text, oldText, old-text.
+// spelled returns the key in object that is name in some style: old_text, oldText or old-text.
 func spelled(object map[string]json.RawMessage, name string, known map[string]bool) (string, bool) {
 	if _, ok := object[name]; ok && !known[name] {
 		return name, true
@@ -185,12 +186,12 @@ func spelled(object map[string]json.RawMessage, name string, known map[string]bo
 	return "", false
 }
 
-// listParams names the parameters: those in the schema first, and then the others, since one
-// of these may be wanted.
+// listParams lists the names of the parameters for an error. Those in the schema are first,
+// followed by the unlisted ones, one of which may be meant.
 func listParams(params []Param) string {
 	var names, others []string
 	for _, p := range params {
-		if p.Unlisted && p.Description != "" { // without a description it belongs to other tools
+		if p.Unlisted && p.Description != "" { // unlisted parameters without a description are other tools' names
 			others = append(others, p.Name)
 		} else if !p.Unlisted {
 			names = append(names, p.Name)
@@ -229,8 +230,8 @@ func decodeObject(params []Param, object map[string]json.RawMessage, prefix stri
 	return a, nil
 }
 
-// emptyIsAbsent reports whether "" can only mean that a parameter is absent. Models that fill
-// in every parameter write "" for numbers and choices.
+// emptyIsAbsent reports whether "" can only mean that the parameter is absent. Models that fill in
+// every parameter write "" for numbers and choices.
 func (p *Param) emptyIsAbsent() bool {
 	switch p.Kind {
 	case Integer, Boolean, Object:
@@ -241,7 +242,7 @@ func (p *Param) emptyIsAbsent() bool {
 	return false
 }
 
-// checkKeys refuses a key without a parameter.
+// checkKeys returns an error for a key that is not a parameter.
 func checkKeys(params []Param, object map[string]json.RawMessage, prefix string) error {
 	var names, unknown []string
 	for _, p := range params {
@@ -294,7 +295,8 @@ func article(kind string) string {
 	return "a " + kind
 }
 
-// unquoted returns an object or a list that was sent as a string, as some clients do.
+// unquoted decodes an object or list that was sent as a string, as some clients do. It returns any
+// other value unchanged.
 func unquoted(raw []byte) []byte {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
@@ -303,7 +305,8 @@ func unquoted(raw []byte) []byte {
 	return raw
 }
 
-// textsValue decodes an object of strings. A duplicate name would lose a value.
+// textsValue decodes an object of strings. It refuses duplicate names, because one of their values
+// would be lost.
 func (p *Param) textsValue(raw []byte, prefix string) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(unquoted(raw)))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
@@ -329,7 +332,7 @@ func (p *Param) textsValue(raw []byte, prefix string) (any, error) {
 		}
 		list = append(list, one)
 	}
-	if _, err := d.Token(); err != nil { // the end of the object
+	if _, err := d.Token(); err != nil { // consume the end of the object
 		return nil, p.wrong(prefix, raw)
 	}
 	if _, err := d.Token(); err != io.EOF {
@@ -338,7 +341,7 @@ func (p *Param) textsValue(raw []byte, prefix string) (any, error) {
 	return list, nil
 }
 
-// value decodes one argument.
+// value decodes the argument for one parameter.
 func (p *Param) value(raw []byte, prefix string) (any, error) {
 	switch p.Kind {
 	case String:
@@ -376,7 +379,7 @@ func (p *Param) stringValue(raw []byte, prefix string) (any, error) {
 		}
 	case '{', '[', 't', 'f':
 		return nil, p.wrong(prefix, raw)
-	default: // a number instead of a string
+	default: // a number in place of a string
 		s = string(raw)
 	}
 	if s == "" && p.Required && !p.AllowEmpty {
@@ -406,7 +409,7 @@ func (p *Param) integerValue(raw []byte, prefix string) (any, error) {
 	if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
 		return nil, p.wrong(prefix, raw)
 	}
-	n := int(max(min(f, math.MaxInt32), math.MinInt32)) // no count here is larger
+	n := int(max(min(f, math.MaxInt32), math.MinInt32)) // larger numbers mean the same, since no count reaches this limit
 	if p.Min != nil && n < *p.Min {
 		if !p.Clamp {
 			return nil, Errorf(fault.InvalidArgument, "%s%s must be at least %d, not %s", prefix, p.Name, *p.Min, text)
@@ -432,7 +435,8 @@ func (p *Param) booleanValue(raw []byte, prefix string) (any, error) {
 	return nil, p.wrong(prefix, raw)
 }
 
-// objectsValue also accepts a single object, and a list written as a string.
+// objectsValue decodes a list of objects. It also accepts a single object, and a list sent as a
+// string.
 func (p *Param) objectsValue(raw []byte, prefix string) (any, error) {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
@@ -456,7 +460,8 @@ func (p *Param) objectsValue(raw []byte, prefix string) (any, error) {
 	return out, nil
 }
 
-// stringsValue also accepts a single string, and a list written as a string.
+// stringsValue decodes a list of strings. It also accepts a single string, and a list sent as a
+// string.
 func (p *Param) stringsValue(raw []byte, prefix string) (any, error) {
 	var list []string
 	if json.Unmarshal(raw, &list) == nil {

@@ -2,17 +2,17 @@ package tool
 
 import "context"
 
-// Client is the calling program, as it introduced itself.
+// Client is the calling program, with the name and version that it claims.
 type Client struct {
 	Name, Version string
-	// Session names the connection, if there is one: related calls share it. It is our own
-	// name and gives no access.
+	// Session identifies the connection, if there is one, so that its calls can be recognized as
+	// related. The server chooses it, and it grants no access.
 	Session string
 }
 
 type clientKey struct{}
 
-// WithClient returns a context for the calls of a client.
+// WithClient returns a context for calls from client c.
 func WithClient(ctx context.Context, c Client) context.Context {
 	return context.WithValue(ctx, clientKey{}, c)
 }

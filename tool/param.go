@@ -17,59 +17,59 @@ const (
 	Object  // with Fields
 	Objects // a list of objects with Fields
 	Any     // any JSON value, including null
-	Texts   // an object of strings with arbitrary names
+	Texts   // an object whose members are strings with arbitrary names
 )
 
 var kindNames = [...]string{"string", "integer", "boolean", "array", "object", "array", "", "object"}
 
-// Param is one parameter of a tool. Its schema, validation and documentation are derived from
-// it.
+// Param is one parameter of a tool. Its schema, validation and documentation are generated from it.
 type Param struct {
 	Name        string
 	Description string
 	Kind        Kind
 	Required    bool
-	Default     any      // a string, int or bool; nil if none
-	Enum        []string // of a String
-	Min, Max    *int     // of an Integer; of a String, its length in characters
+	Default     any      // a string, int or bool; nil if there is no default
+	Enum        []string // the allowed values of a String
+	Min, Max    *int     // limits of an Integer, or of the length of a String in characters
 	Fields      []Param  // of an Object, or of each item of Objects
 
 	// AllowEmpty allows "" for a required String.
 	AllowEmpty bool
-	// Clamp brings an Integer outside Min and Max to the nearest of them instead of refusing
-	// it.
+	// Clamp replaces an Integer below Min or above Max by that limit instead of refusing it.
 	Clamp bool
 	// Missing is the message for a required parameter that is missing or has the wrong type;
 	// "" means a generated message.
 	Missing string
-	// Several is the advice if a list is given for a String.
+	// Several is the advice in the error if a list is given for a String.
 	Several string
-	// OrList also accepts a list of strings for a String. Args.Strings returns either.
+	// OrList makes a String also accept a list of strings. Args.Strings returns the value in both
+	// cases.
 	OrList bool
-	// Also are other accepted names, in any style (old_string, oldString, old-string), that
-	// are not listed: names from similar tools. Its own name is then also accepted in any style.
+	// Also lists other accepted names, which are known from similar tools and not shown to models.
+	// They are accepted in any style (old_string, oldString, old-string), and with Also set, so is
+	// the parameter's own name.
 	Also []string
-	// List is the parameter that gets a list given for this one.
+	// List is the name of the parameter to use instead if a list is given for this one.
 	List string
-	// Unlisted omits the parameter from the schema. It is still accepted.
+	// Unlisted omits the parameter from the schema, but it is accepted.
 	Unlisted bool
 }
 
-// Limit returns a pointer for Min and Max.
+// Limit returns a pointer to n, for Min and Max.
 func Limit(n int) *int { return &n }
 
-// InputSchema returns the JSON schema of the tool's arguments. Models read it in every turn,
-// so it omits details that an error would explain: that unknown keys are refused, and that a
-// number without an upper limit starts at 0 or 1.
+// InputSchema returns the JSON schema of the tool's arguments. Models read it in every turn, so it
+// omits facts that an error would explain: that unknown keys are refused, and that a number without
+// an upper limit starts at 0 or 1.
 func (t *Tool) InputSchema() json.RawMessage {
 	b, err := json.Marshal(objectSchema(t.Params))
 	if err != nil {
-		panic("tool: " + err.Error()) // all values are our own
+		panic("tool: " + err.Error()) // can't happen: all values are defined in this program
 	}
 	return b
 }
 
-// schema is the part of JSON schema that tools need, in printing order.
+// schema holds the parts of JSON schema that tools need, in the order in which they are written.
 type schema struct {
 	Type        string     `json:"type,omitempty"`
 	AnyOf       []schema   `json:"anyOf,omitempty"`
@@ -86,7 +86,8 @@ type schema struct {
 	MaxLength   *int       `json:"maxLength,omitempty"`
 }
 
-// properties keeps the order of the parameters, as models read it.
+// properties marshals to an object that keeps the order of the parameters, because models read them
+// in that order.
 type properties []property
 
 type property struct {
@@ -155,17 +156,18 @@ func (p *Param) schema() schema {
 	case String:
 		s.Enum = p.Enum
 		s.MaxLength = p.Max
-		if p.Min != nil && *p.Min > 1 { // an empty one is refused anyway
+		if p.Min != nil && *p.Min > 1 { // "" is refused anyway
 			s.MinLength = p.Min
 		}
 	}
 	return s
 }
 
-// maxNamed is longer than a misspelt name. A call may have one of 16 MB.
+// maxNamed limits the length of a name in an error. It is longer than any misspelt name; a call may
+// have a name of 16 MB.
 const maxNamed = 200
 
-// nearest returns the name probably meant by a misspelt one, or "".
+// nearest returns the one of names that a misspelt name probably means, or "".
 func nearest(name string, names []string) string {
 	if len(name) > maxNamed {
 		return ""
@@ -179,8 +181,8 @@ func nearest(name string, names []string) string {
 	return best
 }
 
-// distance returns the number of insertions, deletions and replacements between two short
-// words. Case, hyphens and underscores are ignored.
+// distance returns the number of insertions, deletions and replacements that turn one short word
+// into another. It ignores case, hyphens and underscores.
 func distance(a, b string) int {
 	x, y := plain(a), plain(b)
 	row := make([]int, len(y)+1)

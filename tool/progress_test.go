@@ -16,7 +16,7 @@ func TestHasProgress(t *testing.T) {
 	}
 }
 
-// A tool reports without checking for a receiver.
+// A tool can report progress without checking whether there is a receiver.
 func TestProgress(t *testing.T) {
 	tool.ProgressOf(context.Background())(1, 2, "into the void")
 	tool.ProgressOf(tool.WithProgress(context.Background(), nil))(1, 2, "into the void")

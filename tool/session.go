@@ -5,13 +5,12 @@ import (
 	"sync"
 )
 
-// Session is one connection of a client: a sequence of calls. Tools may store data in it for
-// later calls of the same connection.
+// Session is one connection of a client, in which it makes a sequence of calls. Tools may store
+// data in it for later calls on the same connection.
 type Session struct {
-	// ID is recorded with every change of the connection; "" means a connection without a
-	// name.
+	// ID is recorded with every change made on this connection; "" if it has no id.
 	ID string
-	// Notes has the tools' data, with keys of types of their own.
+	// Notes holds the tools' data. Each tool uses a key of its own type.
 	Notes sync.Map
 
 	mu    sync.Mutex
@@ -19,7 +18,7 @@ type Session struct {
 	then  []func() // guarded by mu
 }
 
-// OnEnd runs f when the connection has ended, immediately if it already has.
+// OnEnd calls f when the connection ends, or at once if it has already ended.
 func (s *Session) OnEnd(f func()) {
 	s.mu.Lock()
 	ended := s.ended
@@ -45,12 +44,12 @@ func (s *Session) End() {
 
 type sessionKey struct{}
 
-// WithSession returns a context whose calls belong to a session.
+// WithSession returns a context for calls of session s.
 func WithSession(ctx context.Context, s *Session) context.Context {
 	return context.WithValue(ctx, sessionKey{}, s)
 }
 
-// SessionOf returns the session of a call; nil if it is unknown.
+// SessionOf returns the session of a call, or nil.
 func SessionOf(ctx context.Context) *Session {
 	s, _ := ctx.Value(sessionKey{}).(*Session)
 	return s

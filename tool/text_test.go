@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// Arguments that decoding would change are refused rather than changed: a\xff.txt is not
-// a\ufffd.txt.
+// Arguments that decoding would change are refused: a\xff.txt must not become a\ufffd.txt.
 func TestTextIsNotChanged(t *testing.T) {
 	ran := ""
 	tl := &Tool{Name: "write", Params: []Param{{Name: "path", Kind: String}}}

@@ -1,11 +1,11 @@
 // Package tool describes tools that a language model can call, and calls them.
 //
-// It has no transport. A Tool has a name, a description and a schema; it takes JSON
-// arguments, decoded leniently and validated once, and returns a Result. A program that talks
-// to a model passes [Tool.Definition] to the model and the model's calls to [Registry.Call];
-// the MCP server does the same.
+// It has no transport. A Tool has a name, a description and a schema. It takes JSON arguments,
+// which are decoded leniently and validated once, and returns a Result. A program that talks to a
+// model passes [Tool.Definition] to the model, and the model's calls to [Registry.Call]; the MCP
+// server does the same.
 //
-// A Tool and a Registry are immutable once made and safe for concurrent use.
+// Once made, a Tool and a Registry must not be modified. They are safe for concurrent use.
 package tool
 
 import (
@@ -20,58 +20,58 @@ import (
 	"quarry/fault"
 )
 
-// Tool is something a model can call.
+// Tool is a function that a model can call.
 type Tool struct {
 	Name        string
 	Title       string // for people
-	Description string // for models: its effect, and when to use it
+	Description string // for models: its effect and when to use it
 	Params      []Param
 
-	// OutputSchema is the JSON schema of Result.Structured, nil if there is none. It does
-	// not cover the structure of errors.
+	// OutputSchema is the JSON schema of Result.Structured; nil if a Result has none. Results that
+	// are errors have another schema, ErrorSchema.
 	OutputSchema json.RawMessage
 
 	Hints Hints
 
-	// Run does the work. An *Error becomes an error result with its code; any other error
-	// one with the code IO_ERROR.
+	// Run does the work. If it returns an *Error, the call's result is an error with its code; for
+	// any other error the code is IO_ERROR.
 	Run func(ctx context.Context, args Args) (*Result, error)
 
-	// ErrorText words an error; nil means its message, and its hint on a separate line.
-	// badArguments says that Run was not called, because the arguments are invalid. The text
-	// must begin with "Error: ".
+	// ErrorText returns the text of an error result, which must begin with "Error: ". If it is nil,
+	// the text is the error's message, with its hint on a separate line. badArguments is set if Run
+	// was not called because the arguments are invalid.
 	ErrorText func(e *Error, badArguments bool) string
 }
 
-// Hints tell a client the possible effects of a call. They must be true.
+// Hints tell a client which effects a call may have. Clients rely on them.
 type Hints struct {
-	ReadOnly    bool // changes nothing
+	ReadOnly    bool // doesn't change anything
 	Destructive bool // may overwrite or remove something
 	Idempotent  bool // repeating a call has no further effect
 }
 
-// Result is the answer to a call.
+// Result is the result of a call.
 type Result struct {
-	// Text is the whole answer for the model.
+	// Text is the complete result as text, for the model.
 	Text string
-	// Structured is the same answer as a value that marshals to JSON, with all of its texts,
-	// or nil. A reader of only one of the two misses nothing.
+	// Structured is the same result, including all texts, as a value that marshals to JSON; nil if
+	// there is none. So a client that reads only Text or only Structured misses nothing.
 	Structured any
-	// Images are pictures of the answer; Structured contains them too.
+	// Images are the result's images, which Structured contains too.
 	Images []Image
-	// IsError says that the call failed; Text then begins with "Error: ".
+	// IsError is set if the call failed; Text then begins with "Error: ".
 	IsError bool
-	// Code is the code of a failed call, otherwise "".
+	// Code is the error code of a failed call; otherwise "".
 	Code fault.Code
 }
 
-// Image is a picture for the model to look at.
+// Image is an image for the model.
 type Image struct {
 	MIMEType string `json:"mime_type"`
 	Data     []byte `json:"data"` // base64 in JSON
 }
 
-// Error is an error that a model can act on.
+// Error is an error that a model can respond to.
 type Error struct {
 	Code    fault.Code `json:"code"`
 	Message string     `json:"message"`        // the problem
@@ -80,7 +80,7 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// Text returns the error as a result: "Error: " and the message, then the hint on a separate
+// Text returns the text of an error result: "Error: " and the message, then the hint on a separate
 // line.
 func (e *Error) Text() string {
 	if e.Hint == "" {
@@ -89,15 +89,15 @@ func (e *Error) Text() string {
 	return "Error: " + e.Message + "\n" + e.Hint
 }
 
-// ErrorSchema is the JSON schema of an error result's structure.
+// ErrorSchema is the JSON schema of Result.Structured for errors.
 const ErrorSchema = `{"type":"object","properties":{"error":{"type":"object","properties":{"code":{"type":"string"},"message":{"type":"string"},"hint":{"type":"string"}},"required":["code","message"]}},"required":["error"]}`
 
-// Errorf makes an Error without a hint.
+// Errorf returns an Error without a hint.
 func Errorf(code fault.Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// errorResult words an error for the model.
+// errorResult converts an error into a result for the model.
 func (t *Tool) errorResult(err error, badArguments bool) *Result {
 	var e *Error
 	switch {
@@ -117,11 +117,11 @@ func (t *Tool) errorResult(err error, badArguments bool) *Result {
 	return &Result{Text: word(e, badArguments), Structured: map[string]*Error{"error": e}, IsError: true, Code: e.Code}
 }
 
-// maxErrorLine limits a line of an error, in bytes. Many errors quote an argument, which may
-// be longer than a whole answer.
+// maxErrorLine limits the bytes in one line of an error. Many errors quote an argument, which may
+// be longer than any answer should be.
 const maxErrorLine = 2000
 
-// cutLines shortens the middle of lines that are too long.
+// cutLines removes the middle of lines that are too long.
 func cutLines(text string) string {
 	if len(text) <= maxErrorLine {
 		return text
@@ -137,8 +137,8 @@ func cutLines(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Execute calls the tool with JSON arguments. It always returns a Result: an invalid argument,
-// an error and a panic become error results.
+// Execute calls the tool with JSON arguments. It always returns a Result; invalid arguments, errors
+// and panics become error results.
 func (t *Tool) Execute(ctx context.Context, raw json.RawMessage) *Result {
 	return t.execute(ctx, raw, nil)
 }
@@ -148,7 +148,7 @@ func (t *Tool) execute(ctx context.Context, raw json.RawMessage, panicked func(s
 		if p := recover(); p != nil {
 			if panicked != nil {
 				stack := debug.Stack()
-				if other, ok := p.(interface{ Stack() []byte }); ok { // of a goroutine that worked for this call
+				if other, ok := p.(interface{ Stack() []byte }); ok { // panic of another goroutine that worked for this call
 					stack = other.Stack()
 				}
 				panicked(t.Name, p, stack)
@@ -173,32 +173,33 @@ func (t *Tool) execute(ctx context.Context, raw json.RawMessage, panicked func(s
 	return res
 }
 
-// Definition is a tool in the form of model APIs.
+// Definition describes a tool in the format of model APIs.
 type Definition struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`
 	InputSchema json.RawMessage `json:"input_schema"`
 }
 
-// Definition returns the data a model needs to call the tool.
+// Definition returns what a model has to know to call the tool.
 func (t *Tool) Definition() Definition {
 	return Definition{Name: t.Name, Description: t.Description, InputSchema: t.InputSchema()}
 }
 
 // Registry is a set of tools with distinct names, in a fixed order.
 type Registry struct {
-	// Panicked, if set before the first call, is called with a tool's panic and its stack,
-	// for logging. The tool's caller gets an error result.
+	// Panicked, if set, is called when a tool panics, with the value and stack of the panic, so
+	// that it can be logged. The caller of the tool gets an error result. Panicked must be set
+	// before the first call.
 	Panicked func(tool string, value any, stack []byte)
-	// Also, if set before the first call, returns a line to append to the answer of any
-	// tool; "" appends nothing.
+	// Also, if set, returns a line that is appended to the answer of any tool; "" appends nothing.
+	// It must be set before the first call.
 	Also func(ctx context.Context) string
 
 	tools  []*Tool
 	byName map[string]*Tool
 }
 
-// NewRegistry makes a registry. It refuses duplicate names, and tools without a name or a
+// NewRegistry returns a registry of tools. It refuses duplicate names and tools without a name or a
 // Run.
 func NewRegistry(tools ...*Tool) (*Registry, error) {
 	r := &Registry{byName: make(map[string]*Tool, len(tools))}
@@ -215,18 +216,18 @@ func NewRegistry(tools ...*Tool) (*Registry, error) {
 	return r, nil
 }
 
-// Tools lists the tools.
+// Tools returns the tools in their order.
 func (r *Registry) Tools() []*Tool { return slices.Clone(r.tools) }
 
-// Lookup returns the tool with a name, or nil.
+// Lookup returns the tool called name, or nil.
 func (r *Registry) Lookup(name string) *Tool { return r.byName[name] }
 
-// ErrUnknown reports a call to an unknown tool. It is the only failure that Call returns as an
-// error rather than a result.
+// ErrUnknown is the error for a call to an unknown tool. Call returns all other failures as
+// results.
 var ErrUnknown = errors.New("unknown tool")
 
-// UnknownError is ErrUnknown with the called name and the nearest existing one, "" if none is
-// near.
+// UnknownError wraps ErrUnknown. Name is the unknown name; Near is the most similar name of a tool,
+// or "".
 type UnknownError struct{ Name, Near string }
 
 func (e *UnknownError) Error() string {
@@ -240,7 +241,7 @@ func (e *UnknownError) Error() string {
 // Unwrap returns ErrUnknown.
 func (e *UnknownError) Unwrap() error { return ErrUnknown }
 
-// Call calls a tool by name.
+// Call calls the tool with the given name.
 func (r *Registry) Call(ctx context.Context, name string, args json.RawMessage) (*Result, error) {
 	t := r.byName[name]
 	if t == nil {

@@ -16,7 +16,7 @@ import (
 	"quarry/internal/stress"
 )
 
-// sampleTool has a parameter of every kind and shows the received values.
+// sampleTool has a parameter of every kind and returns the values it received.
 func sampleTool() *Tool {
 	return &Tool{
 		Name: "sample", Description: "Shows its arguments.",
@@ -84,7 +84,7 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// An object of texts keeps their order, and loses none.
+// A Texts parameter keeps all members, in order.
 func TestTexts(t *testing.T) {
 	tl := &Tool{Name: "x", Params: []Param{{Name: "also", Kind: Texts}}, Run: func(_ context.Context, a Args) (*Result, error) {
 		return &Result{Text: fmt.Sprintf("%q", a.Texts("also"))}, nil
@@ -202,7 +202,7 @@ func FuzzArguments(f *testing.F) {
 	})
 }
 
-// A name of megabytes is not compared with others.
+// An unknown name of several megabytes is not compared with the known names.
 func TestLongNamesAreCheap(t *testing.T) {
 	var tools []*Tool
 	for i := range 60 {

@@ -22,7 +22,7 @@ func TestNew(t *testing.T) {
 				t.Errorf("profile %q: read only has no %s", p, tl.Name)
 			}
 		}
-		for _, tl := range safe.Tools() { // some that also change files have a read-only form
+		for _, tl := range safe.Tools() { // some tools are read-only versions of tools that also change files
 			if !tl.Hints.ReadOnly {
 				t.Errorf("profile %q: read only has %s, which changes files", p, tl.Name)
 			}

@@ -1,5 +1,5 @@
-// Package check tells whether a change broke the syntax of a file. A false alarm is
-// worse than a miss, so doubtful cases are not reported.
+// Package check reports whether a change broke the syntax of a file. It does not report doubtful
+// cases, because a false alarm is worse than a missed error.
 package check
 
 import (
@@ -17,14 +17,15 @@ import (
 	"quarry/internal/value"
 )
 
-// MaxSize is the largest text that is checked; YAML takes ten times as long.
+// MaxSize is the size of the largest text that is checked. YAML has a lower limit because it takes
+// ten times as long.
 const (
 	MaxSize = 1 << 20
 	maxYAML = 64 << 10
 )
 
-// Broken compares a file before and after a change. The problem is "" unless the old
-// text parses and the new one does not.
+// Broken compares the syntax of a file before and after a change. problem is "" unless the text
+// before is valid and the text after is not.
 func Broken(name string, before, after []byte) (line int, problem string) {
 	if len(after) > MaxSize || len(before) > MaxSize || bytes.Equal(before, after) || len(bytes.TrimSpace(before)) == 0 {
 		return 0, ""
@@ -39,8 +40,8 @@ func Broken(name string, before, after []byte) (line int, problem string) {
 	return line, problem
 }
 
-// Syntax finds the first syntax error of a text; the problem is "" if there is none, or if
-// the language is unknown.
+// Syntax returns the first syntax error of a text. problem is "" if there is none, or if the
+// language is unknown.
 func Syntax(name string, text []byte) (line int, problem string) {
 	if path.Ext(name) == ".go" {
 		return goError(text)
@@ -71,8 +72,8 @@ func goError(text []byte) (line int, problem string) {
 	return 0, ""
 }
 
-// jsonError parses JSON leniently: with comments and trailing commas only in files whose
-// readers accept them.
+// jsonError returns the first error of a JSON text. It accepts comments and trailing commas in
+// files whose readers accept them.
 func jsonError(name string, text []byte) (line int, problem string) {
 	if relaxed(name) {
 		_, err := value.Parse(value.JSON, text)
@@ -90,14 +91,14 @@ func jsonError(name string, text []byte) (line int, problem string) {
 	}
 	if comment := bytes.Contains(text, []byte("//")) || bytes.Contains(text, []byte("/*")); comment {
 		if _, err := value.Parse(value.JSON, text); err == nil {
-			return 0, "" // the author of comments knows that the reader accepts them
+			return 0, "" // since the file has comments already, its reader accepts them
 		}
 	}
 	at := min(max(int(bad.Offset), 0), len(text))
 	return 1 + bytes.Count(text[:at], []byte("\n")), bad.Error()
 }
 
-// relaxed reports the names of JSON files that may contain comments.
+// relaxed reports whether a JSON file with this name may contain comments.
 func relaxed(name string) bool {
 	base := strings.ToLower(path.Base(name))
 	return !slices.Contains([]string{".json", ".ipynb", ".webmanifest", ".geojson"}, path.Ext(base)) || strings.Contains(name, ".vscode/") || strings.HasPrefix(base, ".") ||

@@ -52,7 +52,7 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// A check of 100 KB takes at most 5 ms on a quiet machine; the limit here allows for a busy one.
+// Checking 100 KB takes at most 5 ms on an idle machine; the limit here allows for a busy one.
 func TestTime(t *testing.T) {
 	for file, line := range map[string]string{
 		"a.go": "func f() { g(1, \"a\", x.y) }\n", "a.py": "x = f(1, 'a', [y.z])\n", "a.js": "x = f(1, 'a', [y.z]);\n", "a.json": "1,\n", "a.c": "int x = f(1, 'a');\n",

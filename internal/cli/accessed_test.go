@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// TestSortAccessed checks that results are ordered by the access times before the search:
-// searching a file reads it and changes its access time.
+// TestSortAccessed checks that results are ordered by the access times before the search. Searching
+// a file reads it, and so changes its access time.
 func TestSortAccessed(t *testing.T) {
 	dir := t.TempDir()
 	now := time.Now()
-	// Order by time differs from order by path, in which files are read. The times
-	// precede the last write: a file system that records only the first read after a write
-	// (relatime) records this one.
+	// The order by access time differs from the order by path, in which the files are read. The
+	// times are before the last write, because a file system mounted with relatime only records a
+	// read if the old access time is before that.
 	for i, name := range []string{"z", "m", "a"} {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, []byte("word\n"), 0o666); err != nil {

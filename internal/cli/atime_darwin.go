@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// accessTime returns when a file was last read, as far as the file system records it.
+// accessTime returns when a file was last read, if the file system records it.
 func accessTime(path string) time.Time {
 	if info, err := os.Stat(path); err == nil {
 		if st, ok := info.Sys().(*syscall.Stat_t); ok {

@@ -4,5 +4,5 @@ package cli
 
 import "time"
 
-// accessTime is unknown on these systems.
+// accessTime returns the zero time: these systems don't report access times.
 func accessTime(string) time.Time { return time.Time{} }

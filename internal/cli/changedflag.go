@@ -8,7 +8,8 @@ import (
 	"quarry/search"
 )
 
-// changedFlag is --changed: without a value it means git, otherwise it has a time.
+// changedFlag is the flag --changed. Its value is a time; without one, the flag means changed
+// according to git.
 type changedFlag struct {
 	text string
 	to   search.Changed

@@ -24,7 +24,7 @@ import (
 	"quarry/match"
 )
 
-// changer is shared by the commands that change files.
+// changer holds the flags and the open workspace of a command that changes files.
 type changer struct {
 	s       env.Streams
 	root    string
@@ -35,11 +35,11 @@ type changer struct {
 	trash   string
 	quiet   bool
 	force   bool
-	entries bool // a symlink itself is moved or deleted, not its target
-	// recorded includes changes by other programs up to now
+	entries bool // move or delete a symlink itself, not its target
+	// recorded makes the undo log include other programs' changes up to now.
 	recorded bool
-	skip     bool   // undo skips files that have changed since
-	again    string // the command that shows a whole diff
+	skip     bool   // undo skips files that were modified since the change
+	again    string // the command that shows the diffs omitted from the output
 
 	ws  *quarry.Workspace
 	dir string // base of the paths in errors; "" if there is none
@@ -57,16 +57,16 @@ func (c *changer) flags(fl *pflag.FlagSet, versioned bool) {
 	c.commonFlags(fl)
 }
 
-// mayTouch refuses to change Git's own files without --force: a hook added by a patch
-// would run at the next commit. For a symlink its target is checked, unless the change is
-// to the link itself.
+// mayTouch refuses to change Git's own files without --force: Git would run a hook added by a patch
+// at the next commit. For a symlink it checks the target, unless link is set because the symlink
+// itself changes.
 func (c *changer) mayTouch(given, root, real string, link bool) error {
 	if !link {
 		real = followed(real)
 	}
 	rel, inside := env.Below(root, real)
 	if c.force || !inside {
-		return nil // files outside are refused elsewhere
+		return nil // paths outside the workspace are refused elsewhere
 	}
 	for part := range strings.SplitSeq(filepath.ToSlash(rel), "/") {
 		if strings.EqualFold(part, ".git") {
@@ -104,13 +104,13 @@ func (c *changer) options() change.Options {
 	return change.Options{ExpectedVersion: c.version, DryRun: c.dryRun}
 }
 
-// patientFlags adds the flags of changes that may take a while.
+// patientFlags adds the flags of commands whose changes may take a while.
 func (c *changer) patientFlags(fl *pflag.FlagSet) {
 	fl.BoolVarP(&c.quiet, "quiet", "q", false, "show no progress")
 }
 
-// openFor opens the workspace that contains a path and returns the path in it.
-// The path need not exist; a symlink at its end is not followed.
+// openFor opens the workspace that contains the path given and returns the path relative to it. The
+// path need not exist; a symlink as its last element is not followed.
 func (c *changer) openFor(given string) (string, error) {
 	real, err := realEntry(given)
 	if err != nil {
@@ -130,7 +130,7 @@ func (c *changer) openFor(given string) (string, error) {
 	return filepath.ToSlash(rel), c.openAt(root)
 }
 
-// open opens the requested workspace, or the current folder's.
+// open opens the workspace of --root, or else that of the current folder.
 func (c *changer) open() error {
 	root, err := env.FindRoot(c.root)
 	if err != nil {
@@ -159,7 +159,8 @@ func (c *changer) openAt(root string) error {
 	return err
 }
 
-// also returns the path of another file, which must be in the open workspace.
+// also checks that a further path is in the open workspace and returns it relative to the
+// workspace.
 func (c *changer) also(given string) (string, error) {
 	real, err := realEntry(given)
 	if err != nil {
@@ -212,7 +213,7 @@ func realEntry(given string) (string, error) {
 	return filepath.Join(real, rest, base), nil
 }
 
-// run wraps a command: it closes the workspace and turns errors into messages.
+// run finishes a command: it closes the workspace and turns err into a message for a person.
 func (c *changer) run(action render.Action, path string, err error) error {
 	if c.ws != nil {
 		err = errors.Join(err, c.ws.Close())
@@ -233,19 +234,19 @@ func (c *changer) run(action render.Action, path string, err error) error {
 		return env.ErrReported
 	}
 	if hint = strings.TrimRight(hint, "\n"); strings.Contains(hint, "\n") {
-		text += "\n" + hint // hints with several lines, some from the file
+		text += "\n" + hint // a hint may have several lines, some quoted from the file
 	} else if hint != "" {
 		text += "\n  " + hint
 	}
 	return errors.New(text)
 }
 
-// words returns the text of an error and the advice for it.
+// words returns an error's text and its hint.
 func (c *changer) words(action render.Action, path string, err error) (text, hint string) {
 	text, hint = render.Error(action, path, err), fault.HintOf(err)
 	var stream *fs.PathError
 	if errors.As(err, &stream) && stream.Path == os.Stdout.Name() && !isUnreported(err) {
-		return err.Error(), "" // no disk of ours is full
+		return err.Error(), "" // the full disk is standard output's, not the workspace's
 	}
 	var at *fault.PathError
 	if errors.As(err, &at) && at.Kind == fault.Permission && c.dir != "" {
@@ -293,8 +294,8 @@ func (c *changer) words(action render.Action, path string, err error) (text, hin
 	return text, hint
 }
 
-// toAllow returns the command that gives a person the right missing on one of some entries
-// or on their folder; "" if the modes forbid nothing to everyone.
+// toAllow returns the chmod command that restores a missing permission on the first of the paths,
+// or of their folders, whose mode denies it to everyone. It returns "" if there is none.
 func toAllow(action render.Action, paths ...string) string {
 	for _, path := range paths {
 		for _, p := range []string{path, filepath.Dir(path)} {
@@ -332,13 +333,13 @@ func fromHere(path string) string {
 	return path
 }
 
-// report writes the result of a change: sentences, and its diff on request. A dry run has
-// the same sentences.
+// report prints sentences that describe a change, and the diff if requested. After a dry run it
+// prints the same sentences, marked as such.
 func (c *changer) report(ch *change.Change, sentences ...string) error {
 	return c.tell(ch, "Dry run, nothing was changed. It would say: ", sentences)
 }
 
-// unreported is an error while reporting a change that was made.
+// unreported is an error in reporting a change that was already made.
 type unreported struct{ error }
 
 func (e *unreported) Unwrap() error { return e.error }
@@ -347,14 +348,15 @@ func (e *unreported) Hint() string {
 	return "the change was made all the same: quarry log shows it, quarry undo undoes it"
 }
 
-// isUnreported reports a failure to write the output, in which case no JSON arrives.
+// isUnreported reports whether err is a failure to write the output. An error in JSON could not be
+// written either.
 func isUnreported(err error) bool {
 	_, lost := errors.AsType[*unreported](err)
 	return lost
 }
 
-// tell is report with words before the sentences of a dry run. An error while
-// writing says that the change was made, since the output can't.
+// tell is like report, but prints planned before the sentences of a dry run. If the output can't be
+// written, the error says that the change was made.
 func (c *changer) tell(ch *change.Change, planned string, sentences []string) (err error) {
 	defer func() {
 		if err != nil && !ch.DryRun && !ch.Unchanged {
@@ -395,7 +397,8 @@ func (c *changer) tell(ch *change.Change, planned string, sentences []string) (e
 	return c.s.Write(text)
 }
 
-// maxText returns the maximum size of a changed file: no more is read into memory.
+// maxText returns the largest size of a file that may be changed; larger files are not read into
+// memory.
 func (c *changer) maxText() (int64, error) {
 	file, err := c.s.File()
 	if err != nil {
@@ -412,7 +415,7 @@ func (c *changer) maxText() (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return config.ParseSize(cmp.Or(size.Text, size.Default)) // its default has no text
+	return config.ParseSize(cmp.Or(size.Text, size.Default)) // a default value has no Text
 }
 
 // text returns the value of a flag, or standard input for "-".

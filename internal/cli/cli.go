@@ -1,9 +1,7 @@
-// Package cli is the command line: it parses arguments, calls the library and writes the
-// results.
+// Package cli is the command line: it parses arguments, calls the library and writes the results.
 //
-// All commands use ripgrep's exit codes: 0 if something was found or done, 1 if nothing
-// was, 2 for an error; and 130 after an interrupt, as in shells. Packages below this one
-// never print.
+// All commands use ripgrep's exit codes: 0 if something was found or done, 1 if not, 2 for an
+// error. As in shells, 130 means interrupted. The packages below this one never print.
 package cli
 
 import (
@@ -82,7 +80,7 @@ func Run(ctx context.Context, args []string, s env.Streams) int {
 	return exitError
 }
 
-// programName returns the prefix of messages: rg and fd if quarry replaces them.
+// programName returns the prefix of messages: rg or fd if quarry runs in their place, else quarry.
 func programName(args []string) string {
 	if len(args) > 0 && (args[0] == "rg" || args[0] == "fd") {
 		return args[0]
@@ -90,8 +88,8 @@ func programName(args []string) string {
 	return "quarry"
 }
 
-// cutLines cuts long lines of a message, which may quote an argument of any length.
-// The longest path has 4,096 bytes.
+// cutLines shortens long lines of a message, because a message may quote an argument of any length.
+// The limit leaves room for the longest path, 4,096 bytes.
 func cutLines(text string) string {
 	const most = 5000
 	if len(text) <= most {
@@ -106,7 +104,7 @@ func cutLines(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// maker makes a command.
+// maker creates one command.
 type maker struct {
 	name string
 	make func(env.Streams) *cobra.Command
@@ -125,12 +123,12 @@ func commands() []maker {
 	}
 }
 
-// hot lists the commands that don't need the other commands, so only they are made:
-// making all takes 0.4 ms. The remaining commands list or describe all commands.
+// hot lists frequent commands that work without the rest of the command tree. For these only the
+// command itself is made, because making all commands takes 0.4 ms.
 var hot = []string{"search", "find", "rg", "fd", "read", "symbols", "version"}
 
-// only returns the single command that a command line needs, or "" if others may be
-// needed.
+// only returns the name of the one command that a command line needs, or "" if it may need the
+// whole command tree.
 func only(args []string) string {
 	if len(args) > 0 && slices.Contains(hot, args[0]) && !slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "--generate") }) {
 		return args[0]
@@ -141,14 +139,13 @@ func only(args []string) string {
 // ChangesNothing reports whether a command line only reads, whatever its flags.
 func ChangesNothing(args []string) bool { return only(args) != "" || isHook(args) }
 
-// isHook reports whether a client runs a hook of any event with a command line. People who
-// type "hook" add another word or a flag.
+// isHook reports whether a client calls a hook. The arguments install, uninstall and flags come
+// from people instead.
 func isHook(args []string) bool {
 	return len(args) > 1 && args[0] == "hook" && args[1] != "install" && args[1] != "uninstall" && !strings.HasPrefix(args[1], "-")
 }
 
-// newRoot makes the command tree, or with a name only the part that this command
-// needs.
+// newRoot makes the command tree; if only isn't "", it contains just that command.
 func newRoot(s env.Streams, only string) *cobra.Command {
 	var showVersion bool
 	root := &cobra.Command{
@@ -167,8 +164,8 @@ for AI agents over MCP, and for Go programs as a library.`,
 			return cmd.Help()
 		},
 	}
-	// cobra's own flag needs a template, and a program with templates keeps
-	// every method of every type: 16.3 MB instead of 13.6.
+	// Cobra's own version flag needs a template. A program that uses templates must keep every
+	// method of every type: 16.3 MB instead of 13.6.
 	root.Flags().BoolVarP(&showVersion, "version", "V", false, "show the version")
 	if s.Conf != nil {
 		root.PersistentFlags().BoolVar(&s.Conf.Off, "no-config", false, "ignore quarry.toml")
@@ -184,7 +181,7 @@ for AI agents over MCP, and for Go programs as a library.`,
 	root.InitDefaultHelpCmd()
 	finish(root, s)
 	if s.Conf != nil && s.Conf.Completing {
-		manual.AddCompletions(root, completions()) // takes 1 ms: only when a shell asks
+		manual.AddCompletions(root, completions()) // takes 1 ms, so only when a shell asks
 	}
 	return root
 }

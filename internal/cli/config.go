@@ -79,7 +79,7 @@ func initConfig(s env.Streams, root *cobra.Command) error {
 	return err
 }
 
-// effective returns the configuration of the requested folder.
+// effective returns the configuration that applies to the folder of the flags.
 func (f *configFlags) effective(s env.Streams) (file *config.File, root string, list []config.Setting, err error) {
 	if file, err = s.File(); err != nil {
 		return nil, "", nil, err
@@ -92,7 +92,7 @@ func (f *configFlags) effective(s env.Streams) (file *config.File, root string, 
 	return file, root, list, err
 }
 
-// jsonSetting is a key of quarry config --json.
+// jsonSetting is one key in the output of quarry config --json.
 type jsonSetting struct {
 	Key    string        `json:"key"`
 	Value  any           `json:"value"`

@@ -17,11 +17,12 @@ import (
 	"quarry/internal/config"
 )
 
-// works names commands that must work with an invalid configuration file. They repair it or
-// don't use it, like rg and fd, which have the defaults of the original programs.
+// works lists the commands that must work even if the configuration file is invalid: they help to
+// repair it, or don't use it. rg and fd don't: they have the defaults of the original programs.
 var works = []string{"", "rg", "fd", "config", "config path", "config init", "doctor", "help", "man", "completion"}
 
-// configure sets flags that were not given to the values of the configuration.
+// configure sets the flags that were not given on the command line to their values in the
+// configuration.
 func configure(s env.Streams, cmd *cobra.Command, args []string) error {
 	name := command.Name(cmd)
 	if top, _, _ := strings.Cut(name, " "); slices.Contains(works, name) || top == "completion" || strings.HasPrefix(name, "__") {
@@ -58,8 +59,8 @@ func configure(s env.Streams, cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// overruled reports whether another setting of the same group takes precedence: a
-// flag, or one from a source of higher precedence.
+// overruled reports whether another setting of set's group takes precedence: one given as a flag,
+// or one from a source of higher precedence.
 func overruled(given map[string]bool, set *config.Setting, list []config.Setting) bool {
 	if set.Group == "" {
 		return false
@@ -93,8 +94,8 @@ func setFlag(flags *pflag.FlagSet, set *config.Setting) error {
 	return nil
 }
 
-// workDir returns the folder that a command works in: --root, else the folder of the
-// first path, else the current one. It decides which section applies.
+// workDir returns the folder that a command works in: --root, else the folder of the first path,
+// else the current one. The folder decides which section of the configuration applies.
 func workDir(cmd *cobra.Command, args []string) string {
 	dir := ""
 	if fl := cmd.Flags().Lookup("root"); fl != nil && fl.Changed {
@@ -106,7 +107,7 @@ func workDir(cmd *cobra.Command, args []string) string {
 				dir = after
 			}
 		} else {
-			return "" // several roots, and no common section
+			return "" // several roots have no common section
 		}
 	} else if at := pathArgument(cmd, args); at < len(args) {
 		dir = args[at]
@@ -141,8 +142,8 @@ func pathArgument(cmd *cobra.Command, args []string) int {
 
 var errBothRoots = errors.New("the folder is given twice: as an argument and with --root")
 
-// folderArgument lets a command take up to most workspace folders as arguments, as
-// people expect.
+// folderArgument lets a command accept up to most workspace folders as arguments, as an alternative
+// to --root.
 func folderArgument(most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {

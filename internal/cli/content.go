@@ -17,8 +17,8 @@ import (
 	"quarry/internal/glob"
 )
 
-// contents returns a function that decodes files for -z, -E, --pre and --null-data, or nil
-// if none is given. Programs that it starts end with ctx.
+// contents returns a function that decodes files according to -z, -E, --pre and --null-data; nil if
+// none is given. The programs it starts are stopped when ctx is done.
 func (f *searchFlags) contents(ctx context.Context) (func(path string, r io.Reader) (io.ReadCloser, error), error) {
 	o := content.Options{Zip: f.zip, Command: f.pre}
 	if f.encoding != "none" {
@@ -47,7 +47,7 @@ func (f *searchFlags) contents(ctx context.Context) (func(path string, r io.Read
 	}, nil
 }
 
-// swapped is a text with NUL and line feed exchanged, so that a record that ends with NUL
+// swapped reads a text with NUL and line feed exchanged, so that a record that ends with NUL
 // becomes a line. The printer exchanges them back.
 type swapped struct{ io.ReadCloser }
 
@@ -57,8 +57,8 @@ func (s *swapped) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// ignoreRules reads the files of --ignore-file. Their rules are relative to the current
-// folder, whose path below the root is here.
+// ignoreRules returns the rules in the files of --ignore-file. They are relative to the current
+// folder; here is its path below the root.
 func (f *searchFlags) ignoreRules(complain func(error)) []string {
 	if f.noIgnoreFiles {
 		return nil
@@ -79,7 +79,8 @@ func (f *searchFlags) ignoreRules(complain func(error)) []string {
 	return rules
 }
 
-// rebased makes rules of a folder relative to the root: rules with a slash match paths.
+// rebased makes rules relative to the root instead of the folder here. Only rules with a slash
+// change, because only these match paths.
 func rebased(rules []string, here string) []string {
 	if here == "" || here == "." {
 		return rules

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Every difference from ripgrep that the comparison leaves out is documented.
+// Every difference from ripgrep that the comparison excludes is documented.
 func TestDifferencesDocumented(t *testing.T) {
 	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "SEARCH.md"))
 	if err != nil {
@@ -21,7 +21,7 @@ func TestDifferencesDocumented(t *testing.T) {
 	}
 }
 
-// What differs from ripgrep, at work.
+// TestDifferences demonstrates each difference from ripgrep.
 func TestDifferences(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)

@@ -21,17 +21,17 @@ import (
 	"quarry/internal/clients"
 )
 
-// The documents are tested three ways. Links lead to files and headings that
-// exist. Commands and flags of quarry exist. And a fenced block marked console
-// is run: lines that start with "$ " are commands for a shell, each followed by its
-// expected output on either stream. In the output a "…" matches anything
-// within a line, and a line that is only "…" matches any lines. The comment
+// The documents are tested in three ways. Links must lead to existing files and headings. Commands
+// and flags of quarry must exist. Fenced blocks marked console are run: each line that starts with
+// "$ " is a command for a shell, followed by its expected output on either stream. In the output a
+// "…" matches anything within a line, and a line that is only "…" matches any number of lines. The
+// comment
 //
 //	<!-- tree: NAME -->
 //
-// above a block names its initial files, testdata/docs/NAME.txtar; blocks with the same
-// name in one document continue with the files of the previous one. Without it a block
-// runs at the top of this repository.
+// above a block names its initial files, testdata/docs/NAME.txtar. Blocks with the same name in one
+// document continue with the files of the previous one. Without the comment, a block runs at the
+// top of this repository.
 
 // document is a Markdown file.
 type document struct {
@@ -69,7 +69,7 @@ func readDocument(t *testing.T, file string) *document {
 	return &document{filepath.ToSlash(rel), src, md.Parser().Parse(text.NewReader(src))}
 }
 
-// each visits the nodes.
+// each calls visit for every node of the document.
 func (d *document) each(visit func(ast.Node)) {
 	_ = ast.Walk(d.root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if entering {
@@ -91,7 +91,7 @@ func (d *document) text(n ast.Node) string {
 	return b.String()
 }
 
-// anchors returns the addresses of the headings, as GitHub makes them.
+// anchors returns the anchors that GitHub generates for the headings.
 func (d *document) anchors() map[string]bool {
 	have := map[string]bool{}
 	d.each(func(n ast.Node) {
@@ -155,8 +155,7 @@ func TestDocLinks(t *testing.T) {
 	}
 }
 
-// shellWords splits a command line as a shell would, up to the first operator
-// or comment.
+// shellWords splits a command line into words as a shell does, up to the first operator or comment.
 func shellWords(line string) []string {
 	var list []string
 	word, in, quote := "", false, byte(0)
@@ -179,7 +178,7 @@ func shellWords(line string) []string {
 			word, in = word+string(line[i]), true
 		case c == ' ' || c == '\t':
 			flush()
-			// Columns in examples are explained after several spaces.
+			// In examples, several spaces separate a command from its explanation.
 			if strings.HasPrefix(line[i:], "   ") {
 				return list
 			}
@@ -194,7 +193,7 @@ func shellWords(line string) []string {
 	return list
 }
 
-// quarryLines finds the command lines of quarry in a text.
+// quarryLines returns the words of each quarry command line in a text.
 func quarryLines(code string) (lines [][]string) {
 	for line := range strings.Lines(code) {
 		line = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "$ "))
@@ -210,7 +209,7 @@ func quarryLines(code string) (lines [][]string) {
 	return lines
 }
 
-// problem returns the error in the words of a command line, or "".
+// problem returns what is wrong with the words of a command line, or "".
 func problem(top *cobra.Command, words []string) string {
 	cmd := top
 	i := 0
@@ -264,7 +263,7 @@ func problem(top *cobra.Command, words []string) string {
 
 func isPlaceholder(w string) bool { return w == "…" || w == "..." || strings.ToUpper(w) == w }
 
-// flagOf finds a flag, given as --long or as one letter.
+// flagOf returns the flag with the given name, which is a long name or a single letter.
 func flagOf(cmd *cobra.Command, name string) *pflag.Flag {
 	cmd.InheritedFlags()
 	if len(name) == 1 {
@@ -290,7 +289,7 @@ func flagProblem(cmd *cobra.Command, word string) string {
 			return fmt.Sprintf("quarry %s has no flag -%c", command.Name(cmd), r)
 		}
 		if fl.NoOptDefVal == "" {
-			return "" // the rest is its value
+			return "" // the rest of the word is the flag's value
 		}
 	}
 	return ""
@@ -363,7 +362,7 @@ func TestDocCommands(t *testing.T) {
 	}
 }
 
-// The checks above detect errors.
+// The checks above find the planted errors.
 func TestDocProblems(t *testing.T) {
 	for _, c := range []struct{ line, want string }{
 		{"quarry serach x", `there is no command "serach"`},
@@ -388,7 +387,7 @@ func TestDocProblems(t *testing.T) {
 	}
 }
 
-// session is a command of a console block and its expected output.
+// session is one command of a console block with its expected output.
 type session struct{ command, want string }
 
 func sessions(block string) []session {
@@ -406,7 +405,7 @@ func sessions(block string) []session {
 	return list
 }
 
-// printed compares an output with the output in a document.
+// printed reports whether an output matches the output in a document.
 func printed(want, got string) bool {
 	pattern := regexp.QuoteMeta(want)
 	pattern = regexp.MustCompile(`(?m)^…$`).ReplaceAllString(pattern, `(?s:.*)`)
@@ -489,7 +488,7 @@ func TestPrinted(t *testing.T) {
 	}
 }
 
-// The README's table lists every command, and install every client.
+// The README lists every command and every client of install.
 func TestReadmeIsWhole(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(topDir, "README.md"))
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"quarry/internal/render"
 )
 
-// examining is one run of quarry doctor.
+// examining holds the flags and findings of one run of quarry doctor.
 type examining struct {
 	changer
 	clean bool

@@ -20,13 +20,13 @@ import (
 	"quarry/internal/stress"
 )
 
-// patient is a user with a home, a workspace and the program in the path.
+// patient simulates a user with a home folder, a workspace, and the program in the path.
 type patient struct {
 	t         *testing.T
 	home, dir string
 	env       []string
-	nobody    bool            // commands run as a user subject to permissions
-	ended     <-chan struct{} // closed after the process that the advice ends is gone; nil if there is none
+	nobody    bool            // commands run as a user without root's rights
+	ended     <-chan struct{} // closed when the process that the advice ends has exited; nil if there is none
 }
 
 func newPatient(t *testing.T) *patient {
@@ -34,7 +34,7 @@ func newPatient(t *testing.T) *patient {
 	if runtime.GOOS == "windows" {
 		t.Skip("advice is for a POSIX shell")
 	}
-	// Use a short name: the path of a socket has a short limit.
+	// The folder has a short name, because paths of sockets must be short.
 	top, err := os.MkdirTemp("", "qd")
 	if err == nil {
 		t.Cleanup(func() { os.RemoveAll(top) })
@@ -52,9 +52,9 @@ func newPatient(t *testing.T) *patient {
 	writeTree(t, top, map[string]string{
 		"work/go.mod": "module x\n", "work/a.txt": "one\n", "home/.config/keep": "",
 		"proc/sys/fs/inotify/max_user_watches": "8192\n", "proc/sys/fs/inotify/max_queued_events": "16384\n",
-		// A sudo and a sysctl that act on the planted proc.
+		// sudo and sysctl that modify the simulated /proc.
 		"bin/sudo":     "#!/bin/sh\nexec \"$@\"\n",
-		"bin/xdg-open": "#!/bin/sh\n", // without a browser the doctor adds a note
+		"bin/xdg-open": "#!/bin/sh\n", // without a browser the doctor would add a note
 		"bin/sysctl":   "#!/bin/sh\nk=${2%%=*}; echo ${2#*=} > \"" + top + "/proc/sys/$(echo $k | tr . /)\"\n",
 	})
 	for _, name := range []string{"sudo", "sysctl", "xdg-open"} {
@@ -62,7 +62,7 @@ func newPatient(t *testing.T) *patient {
 			t.Fatal(err)
 		}
 	}
-	// The test binary acts as quarry under that name: see TestMain.
+	// The test binary behaves as quarry if it is called by that name: see TestMain.
 	if err := os.Symlink(self, filepath.Join(bin, "quarry")); err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func newPatient(t *testing.T) *patient {
 	return p
 }
 
-// sh runs a command line as the patient would.
+// sh runs a command line in the patient's environment.
 func (p *patient) sh(script string, env ...string) (string, int) {
 	p.t.Helper()
 	cmd := exec.Command("sh", "-c", script)
@@ -100,7 +100,7 @@ func (p *patient) must(script string) string {
 
 const doctorCommand = "quarry doctor --json --least-free 1 --proc \"$TMPDIR/proc\""
 
-// findings runs the doctor.
+// findings runs quarry doctor and returns its findings.
 func (p *patient) findings(env ...string) []doctor.Finding {
 	p.t.Helper()
 	out, code := p.sh(doctorCommand, env...)
@@ -120,14 +120,14 @@ func (p *patient) findings(env ...string) []doctor.Finding {
 	if want := min(problems, 1); code != want {
 		p.t.Errorf("exit code %d with %d problems", code, problems)
 	}
-	// In a user namespace the owner of / has no name. That is caused by the test environment.
+	// In a user namespace the owner of / has no name. This finding is about the test environment.
 	return slices.DeleteFunc(res.Findings, func(f doctor.Finding) bool { return f.ID == ownerUnverified })
 }
 
 const ownerUnverified = "owner-unverified"
 
-// wantNamedOwners skips a test of the doctor's text if a note about the environment
-// comes first; TestSandboxes has that note.
+// wantNamedOwners skips a test of the doctor's text if the doctor would begin with a note about the
+// test environment. TestSandboxes tests that note.
 func (p *patient) wantNamedOwners() {
 	p.t.Helper()
 	if out, _ := p.sh(doctorCommand); strings.Contains(out, ownerUnverified) {
@@ -140,7 +140,7 @@ func (p *patient) write(name, text string) {
 	writeTree(p.t, filepath.Dir(p.home), map[string]string{name: text})
 }
 
-// replaceIn replaces sed, which a minimal machine may lack.
+// replaceIn replaces text in a file. A minimal machine may lack sed.
 func (p *patient) replaceIn(name, from, to string) {
 	p.t.Helper()
 	before, err := os.ReadFile(filepath.Join(filepath.Dir(p.home), name))
@@ -154,7 +154,7 @@ func (p *patient) replaceIn(name, from, to string) {
 	p.write(name, after)
 }
 
-// Each planted problem is the only finding, and its advice repairs it.
+// The doctor reports exactly the planted problem, and its advice repairs it.
 func TestDoctor(t *testing.T) {
 	stress.SkipShort(t)
 	for _, c := range []struct {
@@ -246,7 +246,7 @@ func TestDoctor(t *testing.T) {
 			t.Parallel()
 			p := newPatient(t)
 			if os.Getuid() == 0 && slices.Contains([]string{"unreadable", "root-read-only", "place-missing", "place-read-only"}, c.id) {
-				p.becomeNobody() // root is not subject to permissions
+				p.becomeNobody() // root's access is not restricted
 			}
 			var env []string
 			if c.env != "" {
@@ -263,14 +263,14 @@ func TestDoctor(t *testing.T) {
 				t.Fatalf("no command to repair it: %+v", got[0])
 			}
 			script := strings.Join(got[0].Run, " && ")
-			if c.env != "" { // a variable belongs to the shell
+			if c.env != "" { // an environment variable can only be changed in the user's shell
 				script += " && " + doctorCommand
 			}
 			out, code := p.sh(script, env...)
 			if code != 0 {
 				t.Fatalf("%s: exit code %d\n%s", script, code, out)
 			}
-			if p.ended != nil { // killed, but may still be exiting
+			if p.ended != nil { // it was killed, but may not have exited yet
 				select {
 				case <-p.ended:
 				case <-time.After(time.Minute):
@@ -287,7 +287,7 @@ func TestDoctor(t *testing.T) {
 	}
 }
 
-// becomeNobody gives all the patient's files to a user without rights.
+// becomeNobody gives all the patient's files to an unprivileged user.
 func (p *patient) becomeNobody() {
 	p.t.Helper()
 	top, own := filepath.Dir(p.home), p.copyProgram()
@@ -303,8 +303,8 @@ func (p *patient) becomeNobody() {
 	p.nobody = true
 }
 
-// copyProgram copies the program to a folder that another user may read, unlike the
-// folder in which tests are compiled.
+// copyProgram copies the program to a folder that other users can read. They can't read the folder
+// in which Go compiles tests.
 func (p *patient) copyProgram() (own string) {
 	p.t.Helper()
 	program, err := os.Executable()
@@ -315,7 +315,7 @@ func (p *patient) copyProgram() (own string) {
 	if err := os.Remove(own); err != nil {
 		p.t.Fatal(err)
 	}
-	if os.Link(program, own) != nil { // on another file system
+	if os.Link(program, own) != nil { // the folder is on another file system
 		if out, err := exec.Command("cp", program, own).CombinedOutput(); err != nil {
 			p.t.Fatalf("%v %s", err, out)
 		}
@@ -323,7 +323,7 @@ func (p *patient) copyProgram() (own string) {
 	return own
 }
 
-// suspended leaves a stopped process that owns the index.
+// suspended starts a process that owns the index and stops it with a signal.
 func (p *patient) suspended() {
 	p.t.Helper()
 	if _, err := exec.LookPath("fuser"); err != nil {
@@ -333,7 +333,7 @@ func (p *patient) suspended() {
 	p.must("kill -STOP " + strconv.Itoa(pid))
 }
 
-// serve starts a program that owns the index until the advice ends it.
+// serve starts a program that owns the index until the doctor's advice ends it.
 func (p *patient) serve(program string) (pid int) {
 	p.t.Helper()
 	serve := exec.Command(program, "serve")
@@ -375,8 +375,8 @@ func (p *patient) staleSocket() {
 	l.Close()
 }
 
-// cutChange makes a journal whose last change is unfinished, as after a crash: the final
-// record is cut off, and no process owns the entry.
+// cutChange makes an undo log whose last change is unfinished, as after a crash: the final record
+// is missing, and the process that wrote it has ended.
 func (p *patient) cutChange() {
 	p.t.Helper()
 	p.must("quarry write b.txt --content before && quarry write b.txt --content after")
@@ -388,7 +388,7 @@ func (p *patient) cutChange() {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	// The shortest cut that leaves a change open is right after its intent.
+	// Find the shortest cut that leaves the change open: right after its intent.
 	for n := len(whole) - 1; n > 0; n-- {
 		if err := os.WriteFile(segments[0], whole[:n], 0o600); err != nil {
 			p.t.Fatal(err)
@@ -402,7 +402,7 @@ func (p *patient) cutChange() {
 	}
 }
 
-// A nearly full disk is a problem for the workspace, and for the state folder if that is on
+// A nearly full disk is reported for the workspace, and also for the state folder if that is on
 // another disk.
 func TestDoctorRoom(t *testing.T) {
 	p := newPatient(t)
@@ -413,7 +413,7 @@ func TestDoctorRoom(t *testing.T) {
 	}
 }
 
-// Without a home several checks can't run; the doctor says so once.
+// Several checks need a home folder; without one, the doctor reports that once.
 func TestDoctorNoHome(t *testing.T) {
 	p := newPatient(t)
 	got := p.findings("HOME=")

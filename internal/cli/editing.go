@@ -144,7 +144,7 @@ func (f *editFlags) replacement(ctx context.Context) (change.Edit, error) {
 	return r, nil
 }
 
-// pairText returns the only value of a flag that may be repeated.
+// pairText returns the value of a flag that was given at most once, although it may be repeated.
 func pairText(list []string) string {
 	if len(list) == 0 {
 		return ""
@@ -154,8 +154,8 @@ func pairText(list []string) string {
 
 var errPairs = errors.New("several edits are pairs of --old and --new, in this order")
 
-// editAll makes several edits in several files, as one change. Ambiguous texts are refused
-// unless all occurrences are meant.
+// editAll makes the same edits in several files, as one change. A text that occurs more than once
+// in a file is refused unless all occurrences are meant.
 func editAll(cmd *cobra.Command, f *editFlags, paths []string) error {
 	given := cmd.Flags().Changed
 	if len(f.old) > 0 && len(f.new) == 0 {
@@ -206,8 +206,8 @@ func lineRange(s string) (first, last int, err error) {
 	return first, last, nil
 }
 
-// pathAndDash accepts a path, optionally with a dash for standard input, which some people
-// habitually write.
+// pathAndDash accepts a path and, after it, an optional dash for standard input: some people write
+// one by habit.
 func pathAndDash(cmd *cobra.Command, args []string) error {
 	if len(args) == 2 && args[1] == "-" {
 		args = args[:1]
@@ -237,7 +237,7 @@ input is refused without --empty: often the command before it has failed.`,
 				return err
 			}
 			if os.IsPathSeparator(args[0][len(args[0])-1]) {
-				path += "/" // it names a folder, and the answer says so
+				path += "/" // a slash marks a folder, which the answer points out
 			}
 			o := c.options()
 			ch, err := c.ws.Write(cmd.Context(), path, []byte(text), &o)

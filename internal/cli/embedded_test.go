@@ -15,7 +15,7 @@ func TestEmbeddedChangesAreInTheLog(t *testing.T) {
 	dir := t.TempDir()
 	quarrytest.PutFile(t, dir+"/a.txt", "one\n")
 	log, undo := program(t, dir, "log"), program(t, dir, "undo")
-	undo.Env = log.Env // one home
+	undo.Env = log.Env // use the same home folder
 	state, err := quarry.StateDir(dir, func(name string) (value string) {
 		for _, e := range log.Env {
 			if v, ok := strings.CutPrefix(e, name+"="); ok {

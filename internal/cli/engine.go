@@ -23,7 +23,7 @@ func (f *searchFlags) enginePatterns(q *search.Query) error {
 	switch engine {
 	case "default":
 	case "auto":
-		// The other engine is used only for patterns that Rust's syntax can't express.
+		// Use JavaScript's engine only if Rust's syntax can't express a pattern.
 		if q.Match.Syntax != match.Rust || compiles(q.Patterns, q.Match) {
 			break
 		}

@@ -19,8 +19,8 @@ import (
 	"quarry/match"
 )
 
-// message words an error for a person, with the position in a pattern marked and the
-// next step if one is known.
+// message formats an error for a person. It marks the position of an error in a pattern and adds
+// the next step if one is known.
 func message(err error) string {
 	var e *match.Error
 	if !errors.As(err, &e) || e.Pattern == "" {
@@ -52,8 +52,8 @@ func message(err error) string {
 	return b.String()
 }
 
-// markedLine returns the line of the pattern with the error, at most 60
-// characters around it, and the column for the mark under it.
+// markedLine returns the erroneous line of the pattern, shortened to at most 60 characters around
+// the error, and the column and width of the mark below it.
 func markedLine(e *match.Error) (line string, column, width int) {
 	at := min(max(e.Offset, 0), len(e.Pattern))
 	start := strings.LastIndexByte(e.Pattern[:at], '\n') + 1
@@ -77,7 +77,7 @@ func markedLine(e *match.Error) (line string, column, width int) {
 	return before + show(e.Pattern[at:end]) + cutAfter, utf8.RuneCountInString(before), width
 }
 
-// instead suggests replacements for flags that people know from ripgrep, rm and mv.
+// instead maps flags that people know from ripgrep, rm and mv to their equivalents, by command.
 var instead = map[string]map[string]string{
 	"search": {
 		"require-git":   "ignore files count outside git repositories, always; --no-ignore-vcs leaves them out",
@@ -102,7 +102,7 @@ const (
 	neverOverwrites = "nothing is ever overwritten: leave the flag out, or move what is there away first"
 )
 
-// flagError words an invalid flag and suggests a replacement.
+// flagError formats the error about an invalid flag and suggests a replacement.
 func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	var invalid *pflag.InvalidValueError
@@ -140,8 +140,8 @@ func unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
 	return fmt.Errorf("%w\n  %s --help lists the flags", err, cmd.CommandPath())
 }
 
-// searchFlag returns the flag of quarry search that was given to quarry itself, as one
-// would to rg, or "".
+// searchFlag returns the flag of quarry search that was given to quarry itself, as one would to rg;
+// "" if there is none.
 func searchFlag(cmd *cobra.Command, unknown *pflag.NotExistError) string {
 	if cmd.HasParent() {
 		return ""
@@ -160,7 +160,7 @@ func searchFlag(cmd *cobra.Command, unknown *pflag.NotExistError) string {
 	return ""
 }
 
-// wanted describes the values of a type.
+// wanted describes the valid values of each flag type.
 var wanted = map[string]string{
 	"int": "a number", "count": "a number", "bool": "true or false", "duration": "a time, as 90s, 5m or 1h", "time": "a time, as 90s, 1h or 30d",
 }
@@ -183,8 +183,8 @@ func nearestFlag(cmd *cobra.Command, name string) string {
 	return config.Nearest(name, names)
 }
 
-// clearArgs makes an argument check name missing or extra arguments and the command's
-// usage.
+// clearArgs wraps an argument check: its errors name the missing or extra arguments and the
+// command's usage.
 func clearArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if command.IsGroup(cmd) {
@@ -218,8 +218,8 @@ func clearArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 
 var errEmptyRoot = errors.New("--root is empty; . is the current folder")
 
-// mayBeEmpty lists the arguments that are texts. Any other empty argument comes from an
-// unset variable in a script, and must not mean the current folder or the last
+// mayBeEmpty lists the arguments that may be empty texts. Any other empty argument probably comes
+// from an unset variable in a script, and must not be taken for the current folder or the last
 // change.
 var mayBeEmpty = map[string]bool{"PATTERN": true, "TEXT": true, "VALUE": true, "JSON": true}
 
@@ -229,7 +229,7 @@ func emptyArgument(cmd *cobra.Command, args []string) error {
 		if arg != "" || len(words) == 0 {
 			continue
 		}
-		word, _, _ := strings.Cut(strings.Trim(words[min(i, len(words)-1)], "[]."), "[") // read takes PATH[:A-B]
+		word, _, _ := strings.Cut(strings.Trim(words[min(i, len(words)-1)], "[]."), "[") // for example read's PATH[:A-B]
 		if !mayBeEmpty[word] {
 			return fmt.Errorf("%s is empty\n  usage: %s", word, cmd.UseLine())
 		}
@@ -262,10 +262,10 @@ func commandNames(cmd *cobra.Command) []string {
 	return names
 }
 
-// near returns the command below cmd that a mistyped word probably means.
+// near returns the subcommand of cmd that is most similar to a mistyped word.
 func near(cmd *cobra.Command, word string) string { return config.Nearest(word, commandNames(cmd)) }
 
-// otherNames maps other programs' names of commands to ours.
+// otherNames maps command names of other programs to Quarry's.
 var otherNames = map[string]string{
 	"grep": "search", "ag": "search", "ack": "search",
 	"ls": "find", "list": "find", "files": "find", "tree": "find", "glob": "find",
@@ -278,8 +278,7 @@ var otherNames = map[string]string{
 	"status": "log, quarry record status or quarry index status", "outline": "symbols", "check": "doctor", "settings": "config", "set": "config set",
 }
 
-// knownCommand refuses an argument that is not a command and suggests the
-// nearest.
+// knownCommand is an argument check that refuses an unknown command and suggests the nearest one.
 func knownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

@@ -23,7 +23,8 @@ import (
 // fdVersion is the version of fd that quarry fd imitates.
 const fdVersion = "10.3.0"
 
-// fdFlags are the flags of fd; findFlags has those with the same meaning in both.
+// fdFlags are the flags of quarry fd. The embedded findFlags are those with the same meaning in
+// quarry find.
 type fdFlags struct {
 	findFlags
 	glob, regex                   bool
@@ -146,7 +147,7 @@ func (f *fdFlags) groups() []command.Group {
 	return list
 }
 
-// both is a flag that sets two others; later flags override it.
+// both is a flag that sets two others, which later flags can set again.
 type both struct{ one, other *bool }
 
 func (b both) Type() string     { return "bool" }
@@ -159,7 +160,7 @@ func (b both) Set(s string) error {
 	return err
 }
 
-// fdOpposites are flags that cancel others.
+// fdOpposites maps each flag to the flag that it cancels.
 var fdOpposites = map[string]string{
 	"no-hidden": "hidden", "ignore": "no-ignore", "ignore-vcs": "no-ignore-vcs", "ignore-parent": "no-ignore-parent",
 	"require-git": "no-require-git", "no-follow": "follow",
@@ -211,7 +212,7 @@ func (f *fdFlags) run(ctx context.Context, s env.Streams, given func(string) boo
 	if err != nil {
 		return err
 	}
-	complain := func(err error) { // as in fd, the others are listed, and the exit code is 0
+	complain := func(err error) { // as in fd, the other paths are still listed and the exit code stays 0
 		fmt.Fprintf(s.Err, "fd: %s\n", printing.EscapeLines(err.Error()))
 	}
 	ws := &workspaces{open: map[string]*quarry.Workspace{}}
@@ -233,7 +234,7 @@ func (f *fdFlags) run(ctx context.Context, s env.Streams, given func(string) boo
 	}
 	root := ""
 	if _, err := os.Getwd(); err != nil {
-		root = real[0] // the current folder was deleted; the paths may be elsewhere
+		root = real[0] // the current folder was deleted, but the given paths may be elsewhere
 	}
 	targets, err := ws.find(root, fdPaths(real), complain)
 	if err != nil {
@@ -270,7 +271,7 @@ func (f *fdFlags) run(ctx context.Context, s env.Streams, given func(string) boo
 	return nil
 }
 
-// fdPaths writes the folder "-" as "./-": "-" alone would mean standard input.
+// fdPaths replaces the path "-" by "./-", because "-" alone would mean standard input.
 func fdPaths(paths []string) []string {
 	for i, p := range paths {
 		if p == "-" {
@@ -298,7 +299,7 @@ func (f *fdFlags) check(given func(string) bool, paths []string) error {
 		f.maxResults = 1
 	}
 	if f.minDepth > f.maxDepth && f.maxDepth > 0 {
-		f.minDepth = f.maxDepth + 1 // nothing is that deep
+		f.minDepth = f.maxDepth + 1 // an empty range: no entry is deep enough
 	}
 	switch f.stripPrefix {
 	case "auto", "always", "never":
@@ -308,8 +309,8 @@ func (f *fdFlags) check(given func(string) bool, paths []string) error {
 	return nil
 }
 
-// fdQuery requests everything listable below a target; looks reports that sizes, times
-// and permissions matter.
+// fdQuery returns the query for everything below a target. looks requests sizes, times and
+// permissions.
 func (f *fdFlags) fdQuery(t *target, looks bool, complain func(error)) search.FindQuery {
 	q := search.FindQuery{Kind: search.FilesAndFolders, Links: true, Stat: looks, Order: search.ByPath}
 	q.Paths = []string{t.path}
@@ -328,7 +329,7 @@ func (f *fdFlags) fdQuery(t *target, looks bool, complain func(error)) search.Fi
 	return q
 }
 
-// globalIgnores returns the path of fd's own ignore rules, or "".
+// globalIgnores returns the path of fd's global ignore file, or "".
 func (f *fdFlags) globalIgnores() string {
 	if f.noGlobal {
 		return ""
@@ -369,7 +370,7 @@ var fdKinds = map[string]string{
 	"s": "other", "socket": "other", "p": "other", "pipe": "other", "b": "other", "block-device": "other", "c": "other", "char-device": "other",
 }
 
-// isKind tests an entry for -t.
+// isKind reports whether an entry has one of the kinds of -t.
 func (f *fdFlags) isKind(ctx context.Context, t *target, e *search.Entry, kinds map[string]bool) bool {
 	if len(kinds) == 0 {
 		return true

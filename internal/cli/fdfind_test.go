@@ -19,10 +19,10 @@ import (
 	"quarry/internal/stress"
 )
 
-// TestFindFd compares listings with fd's, on random trees with random flags. Three
-// deliberate differences (docs/SEARCH.md) are evened out: patterns are not regular
-// expressions, so fd gets -F; globs are exact, so fd gets -s; folders are listed only on
-// request, so Quarry gets -t any if fd lists everything.
+// TestFindFd compares listings with fd's, for random trees and flags. Flags compensate for three
+// deliberate differences (docs/SEARCH.md): in quarry find, patterns are not regular expressions, so
+// fd gets -F; globs are case-sensitive, so fd gets -s; and folders are listed only on request, so
+// quarry gets -t any where fd lists everything.
 func TestFindFd(t *testing.T) {
 	fd := fdProgram(t)
 	cases, listed := 0, 0
@@ -45,13 +45,13 @@ func TestFindFd(t *testing.T) {
 			listed++
 		}
 		if slices.Contains(theirs, "--size") || slices.Contains(theirs, "x") {
-			// If a link leads to a file, fd uses the link's own size and checks whether the target can
-			// be executed; here a link has neither property.
+			// For a link to a file, fd compares the link's own size, and tests whether the target
+			// is executable. Quarry does neither for links.
 			want = slices.DeleteFunc(want, isLink)
 		}
 		return gocmp.Diff(want, fdList(got.out), cmpopts.EquateEmpty())
 	}
-	// Letter case is tested with names that differ only by case, which random names seldom do.
+	// Also test names that differ only in letter case, because random names seldom do.
 	dir := t.TempDir()
 	for _, name := range []string{"scan.md", "Scanner.go", "SCANS.txt", "café", "CAFÉS", "a.GO", "b.go"} {
 		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
@@ -102,7 +102,7 @@ func fdProgram(t *testing.T) string {
 	return ""
 }
 
-// fdList reads paths that end in NUL, in a normal form.
+// fdList splits a NUL-separated list of paths and normalizes them.
 func fdList(out string) []string {
 	var list []string
 	for p := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") {
@@ -120,8 +120,8 @@ func isLink(path string) bool {
 	return err == nil && info.Mode()&os.ModeSymlink != 0
 }
 
-// fdTree makes a tree in a repository. No name ends in a dot: fd treats such a hidden
-// file as not hidden.
+// fdTree makes a random tree in a repository. No name ends in a dot, because fd does not treat
+// hidden names like that as hidden.
 func fdTree(t *testing.T, rng *rand.Rand) string {
 	t.Helper()
 	top := t.TempDir()
@@ -179,7 +179,7 @@ func fdTree(t *testing.T, rng *rand.Rand) string {
 	return dir
 }
 
-// fdCase draws a command line for each of the two programs.
+// fdCase returns equivalent random command lines for both programs.
 func fdCase(rng *rand.Rand) (ours, theirs []string) {
 	both := []string{"-0"}
 	some := func(n int, flags ...string) {
@@ -221,7 +221,7 @@ func fdCase(rng *rand.Rand) (ours, theirs []string) {
 	return slices.DeleteFunc(ours, drop), slices.DeleteFunc(theirs, drop)
 }
 
-// listTree describes a tree by the properties that find tests.
+// listTree describes the entries of a tree by the properties that find can test.
 func listTree(dir string) (list []string) {
 	filepath.WalkDir(dir, func(p string, e os.DirEntry, err error) error {
 		if err != nil {

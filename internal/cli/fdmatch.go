@@ -47,7 +47,8 @@ func (f *fdFlags) patterns(list []string) (func(t *target, e *search.Entry) bool
 	}, nil
 }
 
-// whole returns the absolute path of an entry, below the folder name that was given.
+// whole returns the absolute path of an entry. It begins with the folder as the user named it,
+// without resolving symlinks.
 func (f *fdFlags) whole(t *target, e *search.Entry) string {
 	shown, err := filepath.Abs(filepath.FromSlash(t.shown(e.Path)))
 	if err != nil {
@@ -78,7 +79,7 @@ func (f *fdFlags) pattern(p string, fold bool) (func(string) bool, error) {
 	}, nil
 }
 
-// fdGlob matches a whole name or a whole path: * does not match a slash.
+// fdGlob compiles a glob that must match the whole name or path; * does not match a slash.
 func fdGlob(p string, anchored, fold bool) (func(string) bool, error) {
 	dialect := glob.Gitignore
 	if fold {

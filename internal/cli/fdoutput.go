@@ -30,7 +30,7 @@ type fdOutput struct {
 	failed   bool     // a command failed
 }
 
-// add outputs the entries of a target that accepts allows.
+// add outputs those entries of a target for which accepts returns true.
 func (o *fdOutput) add(ctx context.Context, t *target, entries []search.Entry, accepts func(*target, *search.Entry) bool,
 	pass func(*search.Entry) bool, kinds map[string]bool) error {
 	f := o.f
@@ -70,7 +70,7 @@ func (o *fdOutput) add(ctx context.Context, t *target, entries []search.Entry, a
 	return nil
 }
 
-// holding returns the folders that have an entry named by --ignore-contain.
+// holding returns the folders that contain an entry named by --ignore-contain.
 func (o *fdOutput) holding(ctx context.Context, t *target) map[string]bool {
 	folders := map[string]bool{}
 	q := search.FindQuery{Kind: search.FilesAndFolders, Links: true}
@@ -190,7 +190,7 @@ func (o *fdOutput) finish(context.Context) error {
 	return nil
 }
 
-// each runs the commands of -x for a path.
+// each runs the commands of -x for one path.
 func (o *fdOutput) each(path string) error {
 	for _, c := range o.f.commands {
 		var words []string
@@ -229,7 +229,7 @@ func (o *fdOutput) batch(words []string) error {
 	}
 	size := o.f.batchSize
 	if size <= 0 {
-		size = 4000 // below every system's limit on arguments
+		size = 4000 // below every system's limit on the length of arguments
 	}
 	for from := 0; from < len(o.paths); from += size {
 		run := append([]string{}, words[:at]...)
@@ -291,8 +291,8 @@ func withoutExtension(path string) string {
 	return strings.TrimSuffix(path, ext)
 }
 
-// splitFdExec merges each command of -x and -X, up to ; or the end of the line, into one
-// value: a flag can't have a list of values.
+// splitFdExec merges the words of each -x and -X, up to ; or the end of the line, into one value,
+// because a flag can't have a list of values.
 func splitFdExec(args []string) []string {
 	if len(args) == 0 || args[0] != "fd" {
 		return args
@@ -312,7 +312,7 @@ func splitFdExec(args []string) []string {
 			end++
 		}
 		if end == i+1 {
-			out = append(out, "--"+flag) // its value is missing, as the parser reports
+			out = append(out, "--"+flag) // its value is missing, which the flag parser reports
 		} else {
 			out = append(out, "--"+flag+"="+strings.Join(args[i+1:end], "\x00"))
 		}

@@ -7,10 +7,10 @@ import (
 	"io/fs"
 )
 
-// mayExecute reports whether the mode lets anybody execute a file.
+// mayExecute reports whether the mode has any execute permission.
 func mayExecute(_ string, mode fs.FileMode) bool { return mode&0o111 != 0 }
 
-// ownerTest refuses -o: this system has no such owners.
+// ownerTest refuses -o: files on this system have no Unix owner.
 func ownerTest(s string) (func(path string) bool, error) {
 	if s == "" {
 		return nil, nil

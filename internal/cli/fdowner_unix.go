@@ -19,8 +19,8 @@ func mayExecute(path string, _ fs.FileMode) bool {
 	return unix.Faccessat(unix.AT_FDCWD, path, unix.X_OK, unix.AT_EACCESS) == nil
 }
 
-// ownerTest reads user:group of -o, each with an optional ! to exclude; nil accepts
-// everything.
+// ownerTest parses the value user:group of -o and returns the test for it. A ! before either part
+// excludes it. The test is nil if it would accept every file.
 func ownerTest(s string) (func(path string) bool, error) {
 	if s == "" {
 		return nil, nil

@@ -13,8 +13,7 @@ import (
 	"quarry/internal/stress"
 )
 
-// TestFdPreset gives the same command lines to quarry fd and to fd, ignoring the order of
-// results.
+// TestFdPreset runs quarry fd and fd with the same arguments. It ignores the order of results.
 func TestFdPreset(t *testing.T) {
 	fd := fdProgram(t)
 	run := stress.Start(t, "quarry fd = fd", 150, 20_000)
@@ -45,8 +44,8 @@ func TestFdPreset(t *testing.T) {
 		want := fdList(string(out))
 		have := fdList(got.out)
 		if slices.Contains(args, "--size") || slices.Contains(args, "x") {
-			// If a link leads to a file, fd uses the link's own size and checks whether the target can
-			// be executed; here a link has neither property.
+			// For a link to a file, fd compares the link's own size, and tests whether the target
+			// is executable. Quarry does neither for links.
 			want, have = slices.DeleteFunc(want, isLink), slices.DeleteFunc(have, isLink)
 		}
 		if diff := gocmp.Diff(want, have, cmpopts.EquateEmpty()); diff != "" {
@@ -62,7 +61,7 @@ func TestFdPreset(t *testing.T) {
 	}
 }
 
-// fdMore adds flags that quarry find lacks.
+// fdMore adds random flags that quarry find lacks.
 func fdMore(rng *rand.Rand, args []string) []string {
 	var more []string
 	for _, c := range []struct {

@@ -127,7 +127,7 @@ func (f *findFlags) groups() []command.Group {
 	command.AddDuration(how, &f.timeout, "timeout", 0, "give up after this `time`, with what was found")
 	how.BoolVarP(&f.nul, "null", "0", false, "a NUL after each path instead of a line feed")
 	how.BoolVar(&f.json, "json", false, "one JSON object a line")
-	for name, of := range map[string]string{"max-results": "limit", "print0": "null"} { // fd's names
+	for name, of := range map[string]string{"max-results": "limit", "print0": "null"} { // fd's names of these flags
 		fl := *how.Lookup(of)
 		fl.Name, fl.Shorthand, fl.Hidden = name, "", true
 		how.AddFlag(&fl)
@@ -169,7 +169,7 @@ func (f *findFlags) query(pattern []string) (q search.FindQuery, pass func(*sear
 	if pass, err = f.test(kinds); err != nil {
 		return q, nil, err
 	}
-	own := kinds["empty"] || kinds["executable"] // these kinds need a look at each entry
+	own := kinds["empty"] || kinds["executable"] // these kinds require examining each entry
 	q.Stat = f.json || f.long || pass != nil || own
 	switch f.sort {
 	case "path":
@@ -186,17 +186,18 @@ func (f *findFlags) query(pattern []string) (q search.FindQuery, pass func(*sear
 	return q, pass, nil
 }
 
-// addPattern converts the pattern to globs: it is a glob, or a substring of names.
+// addPattern adds each pattern as a glob. A pattern without glob characters matches as a substring
+// of names.
 func (f *findFlags) addPattern(s *search.Scope, pattern []string) {
 	for _, p := range pattern {
-		p = norm.NFC.String(p) // as globs are normalized
+		p = norm.NFC.String(p) // globs are normalized to NFC
 		if !f.fixed && strings.ContainsAny(p, `*?[{!`) {
 			s.Globs = append(s.Globs, p)
 			continue
 		}
 		fold := f.letters == "ignore-case" || f.letters == "" && p == strings.ToLower(p)
 		p = asText.Replace(p)
-		if fold && len(f.excludes) > 0 { // excludes must come later, and FoldedGlobs come after all Globs
+		if fold && len(f.excludes) > 0 { // excludes must come after the pattern, but FoldedGlobs follow all Globs
 			p, fold = anyCase(p), false
 		}
 		parts := []string{"*" + p + "*"}
@@ -211,10 +212,10 @@ func (f *findFlags) addPattern(s *search.Scope, pattern []string) {
 	}
 }
 
-// asText writes a text as a glob that matches it alone.
+// asText escapes a text so that, as a glob, it matches only itself.
 var asText = strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]", "{", "[{]", "}", "[}]")
 
-// anyCase writes a text as a glob that matches it in any letter case.
+// anyCase turns a text into a glob that matches it in any letter case.
 func anyCase(s string) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -227,9 +228,8 @@ func anyCase(s string) string {
 	return b.String()
 }
 
-// splitFindArgs distinguishes a pattern from paths. A single argument without
-// glob characters is a path if it exists, ends in a slash or comes with -g; if it is a
-// name in the current folder, it is also a pattern.
+// splitFindArgs separates the pattern from the paths. A single argument without glob characters is
+// a path if it exists, ends in a slash or comes with -g.
 func splitFindArgs(args []string, havePattern bool) (pattern, paths []string) {
 	if len(args) == 0 {
 		return nil, nil
@@ -244,7 +244,7 @@ func splitFindArgs(args []string, havePattern bool) (pattern, paths []string) {
 func runFind(cmd *cobra.Command, s env.Streams, f *findFlags, args []string) error {
 	described := len(f.globs) > 0 || f.fuzzy != ""
 	pattern, paths := splitFindArgs(args, described)
-	beside := "" // a folder here, listed in addition to the pattern's results
+	beside := "" // folder in the current one, listed in addition to the pattern's results
 	if len(paths) == 1 && !described && isNameHere(args[0]) {
 		beside, pattern, paths = args[0], args, nil
 	}
@@ -256,10 +256,10 @@ func runFind(cmd *cobra.Command, s env.Streams, f *findFlags, args []string) err
 		return err
 	}
 	kinds, _ := f.kindSet()
-	var all []string // for -x and -X
+	var all []string // all paths, collected for -x and -X
 	left := f.limit
 	began, stopped := time.Now(), false
-	var near []string // calls that would find something
+	var near []string // suggested calls that would find something
 	found, err := list(s, f.root, paths, "there are no files to list in stdin", func(w *bufio.Writer, t *target) (int, []search.Skip, error) {
 		if f.maxDepth == 0 && cmd.Flags().Changed("max-depth") && !t.isFile {
 			return 0, nil, nil
@@ -315,8 +315,8 @@ func runFind(cmd *cobra.Command, s env.Streams, f *findFlags, args []string) err
 	return nil
 }
 
-// isNameHere reports whether arg names a file or folder in the current folder. A symlink
-// counts as a path, because it may lead elsewhere.
+// isNameHere reports whether arg names a file or folder in the current folder. It returns false for
+// symlinks, which count only as paths because they may lead elsewhere.
 func isNameHere(arg string) bool {
 	if strings.ContainsAny(arg, `/\`) || arg == "." || arg == ".." || arg == "-" {
 		return false
@@ -325,8 +325,8 @@ func isNameHere(arg string) bool {
 	return err == nil && info.Mode()&os.ModeSymlink == 0
 }
 
-// addFolder adds the entries of a folder that has the name of the pattern, even if it is
-// ignored, because it was named.
+// addFolder adds the entries of the folder name, which equals the pattern. They are listed even if
+// the folder is ignored, because the user named it.
 func (f *findFlags) addFolder(ctx context.Context, t *target, q search.FindQuery, name string, res *search.FindResult) error {
 	below := path.Join(t.path, name)
 	q.Paths, q.Globs, q.FoldedGlobs, q.Offset = []string{below}, nil, nil, 0
@@ -355,7 +355,8 @@ func (f *findFlags) addFolder(ctx context.Context, t *target, q search.FindQuery
 	return nil
 }
 
-// cutShort reports an incomplete list. No command is run on an incomplete list.
+// cutShort reports an incomplete list on stderr. No command is run with an incomplete list of
+// paths.
 func (f *findFlags) cutShort(s env.Streams, all []string) error {
 	if f.json {
 		if _, err := fmt.Fprintln(s.Out, `{"stopped":"time"}`); err != nil {
@@ -370,14 +371,14 @@ func (f *findFlags) cutShort(s env.Streams, all []string) error {
 	return env.ErrReported
 }
 
-// shown returns a path as it is printed.
+// shown returns the printed form of an entry's path.
 func (f *findFlags) shown(t *target, e *search.Entry) string {
 	if f.absolute {
 		return filepath.ToSlash(filepath.Join(t.root, e.Path))
 	}
 	path := t.shown(e.Path)
 	if strings.HasPrefix(path, "-") && (f.nul || len(f.exec)+len(f.execBatch) > 0) {
-		return "./" + path // or the program would mistake a file called -rf for a flag
+		return "./" + path // otherwise a command would take a file called -rf for a flag
 	}
 	return path
 }
@@ -404,7 +405,7 @@ func (t *target) deep(path string, n int) bool {
 	return strings.Count(path, "/")+1 >= n
 }
 
-// noFiles suggests calls that list more.
+// noFiles returns the message for an empty list, with calls that would list more.
 func (f *findFlags) noFiles(pattern, near []string) string {
 	text := "no file found"
 	if slices.ContainsFunc(pattern, looksRegular) {
@@ -419,12 +420,12 @@ func (f *findFlags) noFiles(pattern, near []string) string {
 	return text + "\n  -u lists ignored files too, -uu also hidden ones"
 }
 
-// looksRegular reports whether a pattern is a regular expression, as fd takes it.
+// looksRegular reports whether a pattern looks like a regular expression, which fd would expect.
 func looksRegular(p string) bool {
 	return strings.HasPrefix(p, "^") || strings.HasSuffix(p, "$") || strings.Contains(p, `\.`)
 }
 
-// jsonEntry is a path of quarry find --json.
+// jsonEntry is one path in the output of quarry find --json.
 type jsonEntry struct {
 	Path     printing.JSONText `json:"path"`
 	Type     string            `json:"type"`
@@ -432,11 +433,11 @@ type jsonEntry struct {
 	Modified string            `json:"modified,omitempty"`
 }
 
-// rowBlock is the number of paths whose rows one goroutine makes at a time.
+// rowBlock is the number of paths that one goroutine formats at a time.
 const rowBlock = 4096
 
-// write prints the entries. Rows are made in parallel: on a kernel tree with 16 processors,
-// making them serially took a tenth of the time.
+// write prints the entries. Rows are formatted in parallel: for a kernel tree on 16 processors,
+// formatting them serially took a tenth of the total time.
 func (f *findFlags) write(ctx context.Context, w *bufio.Writer, s env.Streams, t *target, entries []search.Entry) error {
 	if f.json {
 		return f.writeJSON(w, s, t, entries)

@@ -17,13 +17,13 @@ import (
 	"quarry/search"
 )
 
-// kinds are the letters of -t.
+// kinds maps the letters of -t to kinds of entries.
 var kinds = map[string]string{
 	"f": "file", "file": "file", "d": "dir", "dir": "dir", "directory": "dir", "l": "symlink", "symlink": "symlink",
 	"x": "executable", "executable": "executable", "e": "empty", "empty": "empty", "any": "any", "a": "any",
 }
 
-// kindSet reads -t, which may be given several times.
+// kindSet parses the values of -t, which may be given several times.
 func (f *findFlags) kindSet() (map[string]bool, error) {
 	set := map[string]bool{}
 	for _, k := range f.kinds {
@@ -47,8 +47,8 @@ func (f *findFlags) kindSet() (map[string]bool, error) {
 	return set, nil
 }
 
-// sizeTest reads +10k, -1M or 5b: at least, at most, exactly. Units are powers of
-// 1000, or of 1024 with an i.
+// sizeTest parses a size and returns its test: +10k means at least, -1M at most, and 5b exactly.
+// Units are powers of 1000, or of 1024 with an i.
 func sizeTest(s string) (func(int64) bool, error) {
 	bad := fmt.Errorf("--size %q: it is +N (at least), -N (at most) or N, with b, k, m, g, or ki, mi, gi after it: +10k", s)
 	sign := byte(0)
@@ -75,7 +75,7 @@ func sizeTest(s string) (func(int64) bool, error) {
 	return func(size int64) bool { return size == n }, nil
 }
 
-// timeOf reads a time: 2h, 3d or 2weeks ago, or a date.
+// timeOf parses a time: an age such as 2h, 3d or 2weeks, or a date.
 func timeOf(flag, s string, now time.Time) (time.Time, error) {
 	t, err := search.ParseTime(s, now)
 	if err != nil {
@@ -84,7 +84,7 @@ func timeOf(flag, s string, now time.Time) (time.Time, error) {
 	return t, nil
 }
 
-// test filters entries after they were listed; nil accepts all.
+// test returns the filter for listed entries; nil accepts all.
 func (f *findFlags) test(kinds map[string]bool) (func(*search.Entry) bool, error) {
 	var tests []func(*search.Entry) bool
 	add := func(t func(*search.Entry) bool) { tests = append(tests, t) }
@@ -95,7 +95,7 @@ func (f *findFlags) test(kinds map[string]bool) (func(*search.Entry) bool, error
 		}
 		add(func(e *search.Entry) bool { return !e.Folder && !e.Link && fits(e.Size) })
 	}
-	if len(f.exts) > 0 && kinds["dir"] { // the query itself handles extensions of files
+	if len(f.exts) > 0 && kinds["dir"] { // for files, the query already filters by extension
 		add(func(e *search.Entry) bool { return !e.Folder || f.hasExtension(path.Base(e.Path)) })
 	}
 	now := time.Now()
@@ -136,9 +136,9 @@ func (f *findFlags) hasExtension(name string) bool {
 	return false
 }
 
-// splitExec removes the command of -x or -X from a command line, up to a single
-// ;, and returns its words. A flag can't have a list of values up to the end of
-// the line.
+// splitExec removes the command of -x or -X from a command line and returns its words. The command
+// ends at a single ; or at the end of the line. It can't be the value of a flag, because a flag
+// can't take all remaining words.
 func splitExec(args []string) []string {
 	if len(args) == 0 || args[0] != "find" {
 		return args
@@ -153,7 +153,7 @@ func splitExec(args []string) []string {
 		}
 		out := append([]string{}, args[:i]...)
 		if i+1 == len(args) || args[i+1] == ";" {
-			return append(out, a) // its value is missing, as the parser reports
+			return append(out, a) // its value is missing, which the flag parser reports
 		}
 		for k, word := range args[i+1:] {
 			if word == ";" {
@@ -166,8 +166,9 @@ func splitExec(args []string) []string {
 	return args
 }
 
-// expanded fills a command's placeholders: {} is the path, {/} its name, {//} its folder,
-// {.} the path without extension and {/.} the name without. The default is a final {}.
+// expanded fills in a command's placeholders: {} is the path, {/} its name, {//} its folder, {.}
+// the path without extension and {/.} the name without extension. A command without placeholders
+// gets a {} at its end.
 func expanded(command, paths []string) []string {
 	var out []string
 	used := false
@@ -224,10 +225,10 @@ func (f *findFlags) run(s env.Streams, paths []string) error {
 	return nil
 }
 
-// lsColours are the codes of LS_COLORS.
+// lsColours holds the colour codes of LS_COLORS.
 type lsColours struct {
-	kinds map[string]string // di, ln, ex, fi
-	ends  map[string]string // *.go
+	kinds map[string]string // by entry type: di, ln, ex, fi
+	ends  map[string]string // by name ending, such as *.go
 }
 
 func parseLSColours(s string) lsColours {
@@ -264,8 +265,8 @@ func (c *lsColours) of(e *search.Entry) string {
 	return c.kinds["fi"]
 }
 
-// appendColoured writes a path as ls would: the folders in the colour of folders, the name
-// in its own.
+// appendColoured appends a path coloured as ls would: its folders in the folder colour, its name in
+// the colour of its type.
 func (c *lsColours) appendColoured(row []byte, path string, e *search.Entry) []byte {
 	slash := strings.LastIndexByte(path, '/') + 1
 	paint := func(code, text string) {

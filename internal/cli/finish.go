@@ -15,21 +15,20 @@ import (
 	"quarry/internal/doctor"
 )
 
-// folders maps the commands that take workspace folders as arguments to the maximum
-// number.
+// folders lists the commands that accept workspace folders as arguments, with the maximum number of
+// folders.
 var folders = map[string]int{
 	"serve": 1, "index build": 1, "index status": 1, "index verify": 1, "index delete": 1,
 	"trash list": 1, "trash empty": 1, "doctor": 1, "mcp": 99,
 }
 
-// finish adds to all commands their common parts: help texts of one form, folders as
-// arguments, and errors with advice.
+// finish completes all commands: uniform help texts, folders as arguments, and errors with advice.
 func finish(root *cobra.Command, s env.Streams) {
 	manual.Show(root, s.Lost)
 	command.Each(root, func(cmd *cobra.Command) {
 		cmd.DisableFlagsInUseLine = true
 		if cmd.HasSubCommands() && !cmd.Runnable() {
-			// Otherwise cobra shows help for any argument instead of an error.
+			// Without RunE, cobra shows help for any argument instead of an error.
 			cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 		}
 		if most, ok := folders[command.Name(cmd)]; ok {
@@ -40,7 +39,7 @@ func finish(root *cobra.Command, s env.Streams) {
 	})
 }
 
-// completions completes arguments that depend on the workspace.
+// completions returns the completions that need the workspace, by command.
 func completions() map[string]manual.Completer {
 	args := map[string]manual.Completer{"undo": manual.FirstArg(completeChanges), "diff": manual.FirstArg(completeChanges), "search": completeSearch}
 	for name := range folders {
@@ -49,7 +48,7 @@ func completions() map[string]manual.Completer {
 	return args
 }
 
-// completeSearch offers nothing for the pattern, and paths after it.
+// completeSearch offers no words for the pattern, and paths for the arguments after it.
 func completeSearch(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if pathArgument(cmd, args) > len(args) {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -82,7 +81,7 @@ func completeChanges(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.
 	return list, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
 
-// newPage makes quarry ui, with the checks of quarry doctor.
+// newPage makes quarry ui, which also offers the checks of quarry doctor.
 func newPage(s env.Streams) *cobra.Command {
 	cmd := agents.NewUI(s, func(root string) *doctor.Options { return doctorOptions(s, root) })
 	cmd.Args = folderArgument(16)

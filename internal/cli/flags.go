@@ -27,7 +27,7 @@ type searchFlags struct {
 	globs          []string
 	types, notType []string
 	typeList       bool
-	mode           string // "", or the flag that replaces the output of lines
+	mode           string // "", or the flag that selects another output than matching lines
 	only           bool
 	number         string // "", line-number or no-line-number
 	column         bool

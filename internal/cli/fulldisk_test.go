@@ -12,8 +12,7 @@ type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
 
-// A write error is reported once, not for every searched file, and ends the
-// search.
+// A write error ends the search and is reported once, not for every file.
 func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -27,7 +26,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// A change that was made but can't be reported says so.
+// If a change was made but the output fails, the error says that it was made.
 func TestFullDiskAfterChange(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -48,7 +47,7 @@ func TestFullDiskAfterChange(t *testing.T) {
 	}
 }
 
-// Every command reports that its output could not be written.
+// Every command reports a failure to write its output.
 func TestFullDiskEverywhere(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -70,7 +69,7 @@ func TestFullDiskEverywhere(t *testing.T) {
 		var errs bytes.Buffer
 		code := Run(t.Context(), strings.Fields(line), Streams{Out: fullDisk{}, Err: &errs})
 		if quiet := runQuarry("", strings.Fields(line)...).out == ""; quiet {
-			continue // its output is empty here
+			continue // prints nothing here
 		}
 		if code != 2 || !strings.Contains(strings.ToLower(errs.String()), "no space left") {
 			t.Errorf("quarry %s: exit code %d, %q", line, code, errs.String())
@@ -78,7 +77,7 @@ func TestFullDiskEverywhere(t *testing.T) {
 	}
 }
 
-// endless is a standard input that never ends.
+// endless is a reader that never ends.
 type endless struct{ read *int }
 
 func (e endless) Read(p []byte) (int, error) {

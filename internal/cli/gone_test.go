@@ -15,13 +15,13 @@ import (
 	"quarry/internal/stress"
 )
 
-// leaving is a server whose client closes its standard input.
+// leaving is a server under test. Its client closes the server's standard input.
 type leaving struct {
 	t    *testing.T
 	cmd  *exec.Cmd
 	in   io.WriteCloser
 	out  *bufio.Reader
-	mark string // in the environment of the process and its children
+	mark string // identifies the server and its children by an environment variable
 }
 
 func startLeaving(t *testing.T, dir string, args ...string) *leaving {
@@ -56,7 +56,7 @@ func (l *leaving) send(lines ...string) {
 	}
 }
 
-// call sends a call of a tool without waiting for the answer.
+// call sends a tool call and does not wait for the answer.
 func (l *leaving) call(id int, name, args string) {
 	l.t.Helper()
 	l.send(rpc(id, "tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, name, args)))
@@ -71,7 +71,7 @@ func (l *leaving) ready() {
 	}
 }
 
-// under waits until a call is running, detected by its processor time.
+// under waits until a call is in progress, which shows in the server's processor time.
 func (l *leaving) under() {
 	l.t.Helper()
 	l.send(rpc(99, "ping", "{}"))
@@ -80,9 +80,9 @@ func (l *leaving) under() {
 	}
 }
 
-// A server exits within two seconds after its standard input ended, whatever it is doing,
-// and so do all processes that it started. On a busy machine timers are late, so go test
-// allows more.
+// A server exits within two seconds after the end of its standard input, whatever it is doing. All
+// processes that it started exit too. go test allows more time, because timers are late on a busy
+// machine.
 func TestGoneAfterInput(t *testing.T) {
 	limit := time.Duration(stress.Size(6, 2)) * time.Second
 	dir := t.TempDir()
@@ -175,7 +175,7 @@ func TestGoneAfterInput(t *testing.T) {
 				t.Fatal(err)
 			}
 			go func() {
-				_, err := l.cmd.Process.Wait() // not Wait: that would wait for standard output
+				_, err := l.cmd.Process.Wait() // unlike cmd.Wait, this doesn't wait for the end of standard output
 				ended <- err
 			}()
 			select {
@@ -195,7 +195,7 @@ func TestGoneAfterInput(t *testing.T) {
 	t.Logf("%d states, gone after %v at most", len(states), longest.Round(time.Millisecond))
 }
 
-// children names the processes that the server has left running.
+// children lists processes started by the server that are still running.
 func (l *leaving) children() string {
 	if runtime.GOOS != "linux" {
 		return ""

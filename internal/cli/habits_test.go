@@ -13,9 +13,9 @@ import (
 	"unicode/utf16"
 )
 
-// TestHabits runs the kinds of commands that ripgrep's guide and fd's readme teach, with
-// quarry rg and quarry fd. Output and exit codes must equal those programs'. Other
-// comparisons use random commands; these are typical ones.
+// TestHabits runs typical commands, as taught by ripgrep's guide and fd's readme, with quarry rg
+// and quarry fd. Output and exit code must be the same as those of ripgrep and fd. Other tests
+// compare random commands.
 func TestHabits(t *testing.T) {
 	dir := t.TempDir()
 	habitsTree(t, dir)
@@ -28,7 +28,7 @@ func TestHabits(t *testing.T) {
 		program        func(t *testing.T) string
 		flags          []string
 		form           func(string) string
-		planted        []string // a command whose answer has to differ
+		planted        []string // a command with another result, to test the comparison
 	}{
 		{"rg", rgHabits, func(t *testing.T) string { path, _ := ripgrep(t); return path }, []string{"--sort", "path"}, strings.Clone, []string{"search", "fast", "README.md"}},
 		{"fd", fdHabits, fdProgram, nil, sortedWords, []string{"find", "lesson"}},
@@ -50,12 +50,12 @@ func TestHabits(t *testing.T) {
 				if len(args) == 0 {
 					continue
 				}
-				if err := os.Chdir(dir); err != nil { // restore after --base-directory
+				if err := os.Chdir(dir); err != nil { // undoes the effect of --base-directory
 					t.Fatal(err)
 				}
 				want := theirs(args[1:])
 				if strings.Contains(want.err, "PCRE2 is not available") {
-					continue // a ripgrep that was built without it
+					continue // ripgrep was built without this feature
 				}
 				got := runQuarry("", append(append([]string{c.name}, c.flags...), args[1:]...)...)
 				if n++; want.out != "" {
@@ -70,8 +70,7 @@ func TestHabits(t *testing.T) {
 			if printed < n*4/5 {
 				t.Errorf("%d of %d commands print something: the tree does not suit them", printed, n)
 			}
-			// Our own command's output differs from theirs, so a comparison that misses the
-			// difference is broken.
+			// The planted command's output must differ. If it doesn't, the comparison is broken.
 			if want, got := theirs(c.planted[1:]), runQuarry("", c.planted...); c.form(got.out) == want.out {
 				t.Errorf("quarry %q prints the same: nothing is compared", c.planted)
 			}
@@ -80,14 +79,14 @@ func TestHabits(t *testing.T) {
 	t.Logf("%d commands in all", all)
 }
 
-// sortedWords sorts a listing, whose order varies, also within -X's single line.
+// sortedWords sorts the words of a listing, whose order varies. -X prints them in a single line.
 func sortedWords(out string) string {
 	words := strings.FieldsFunc(out, func(r rune) bool { return r == '\n' || r == ' ' || r == 0 })
 	slices.Sort(words)
 	return strings.Join(words, "\n")
 }
 
-// commandWords splits a command as a shell does, with single quotes.
+// commandWords splits a command into words as a shell does; it supports single quotes.
 func commandWords(line string) []string {
 	var words []string
 	for i, part := range strings.Split(line, "'") {
@@ -108,8 +107,8 @@ func commandWords(line string) []string {
 	return words
 }
 
-// habitsTree makes a project like those of the guides: sources, notes, a page, ignored and
-// hidden files, other encodings, a binary file.
+// habitsTree makes a project like those in the guides, with sources, notes, a web page, ignored and
+// hidden files, other encodings and a binary file.
 func habitsTree(t *testing.T, dir string) {
 	t.Helper()
 	var zipped bytes.Buffer
@@ -129,7 +128,7 @@ func habitsTree(t *testing.T, dir string) {
 		".gitignore":            "target/\n*.log\n/local.*\n!keep.log\n",
 		".hidden/notes.rs":      "fn hidden() {}\n",
 		".pre-commit":           "hook\n",
-		"src/readme.txt":        "In small letters.\n", // for commands whose answer depends on letter case
+		"src/readme.txt":        "In small letters.\n", // for commands that depend on letter case
 		"README.md":             "A fast tool.\nIt is faster than most, and the fastest on Fridays.\nNot slow.\n\nFAST answers: fast  food, fast-track.\n",
 		"Cargo.toml":            "[package]\nname = \"sample\"\n\n[dependencies]\nlexopt = \"0.3\"\n",
 		"Makefile":              "all:\n\tcargo build\n",

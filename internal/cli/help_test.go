@@ -17,7 +17,7 @@ import (
 	"quarry/internal/stress"
 )
 
-// The samples of quarry help syntax match the listed text and not the other.
+// Each sample in quarry help syntax matches the text listed as a match, and not the other.
 func TestSyntaxSamples(t *testing.T) {
 	for _, syn := range manual.Syntaxes {
 		for _, e := range syn.Samples {
@@ -32,7 +32,7 @@ func TestSyntaxSamples(t *testing.T) {
 	}
 }
 
-// The samples of quarry help globs list the right file and not the other.
+// Each sample in quarry help globs lists the file that it should, and not the other.
 func TestGlobSamples(t *testing.T) {
 	for _, g := range manual.Globs {
 		dir := t.TempDir()
@@ -75,8 +75,8 @@ func TestHelpWidth(t *testing.T) {
 	}
 }
 
-// Flags are listed in the available width, without empty or doubled defaults, with a word
-// for the kind of value, and without the line breaks of the source.
+// The list of flags fits the available width. It has no empty or repeated defaults, names each kind
+// of value, and does not keep the source's line breaks.
 func TestFlagHelp(t *testing.T) {
 	command.Each(tree(), func(cmd *cobra.Command) {
 		cmd.Flags().VisitAll(func(fl *pflag.Flag) {
@@ -120,7 +120,7 @@ func TestHelpGroups(t *testing.T) {
 	}
 }
 
-// Wrong input is refused with exit code 2 and advice.
+// Invalid input is refused with exit code 2 and advice.
 func TestWrongUsage(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -219,7 +219,7 @@ func TestWrongUsage(t *testing.T) {
 	}
 }
 
-// A message cuts very long arguments.
+// Very long arguments are shortened in messages.
 func TestLongArguments(t *testing.T) {
 	stress.SkipTiny(t)
 	long := strings.Repeat("*{a,b}", 4000)
@@ -230,7 +230,7 @@ func TestLongArguments(t *testing.T) {
 	}
 }
 
-// Folders are accepted as arguments if people would write one.
+// Commands accept folders as arguments where people would expect it.
 func TestFolderArguments(t *testing.T) {
 	dir := t.TempDir()
 	writeTree(t, dir, map[string]string{"w/go.mod": "", "w/a.txt": "x\n"})
@@ -292,7 +292,7 @@ func TestCompletions(t *testing.T) {
 	}
 }
 
-// The manual has a page for every command, and a manual reader reports no problem.
+// The manual has a page for every command, and man accepts all pages.
 func TestMan(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a second: run without -short")
@@ -328,7 +328,7 @@ func TestMan(t *testing.T) {
 	}
 	pages, _ := filepath.Glob(filepath.Join(dir, "*"))
 	for _, p := range pages {
-		// man reads pages as UTF-8, too.
+		// man also reads the pages as UTF-8.
 		out, err := exec.Command(reader, "-Kutf8", "-man", "-Tutf8", "-ww", "-z", p).CombinedOutput()
 		if err != nil || len(out) > 0 {
 			t.Errorf("%s: %v\n%s", p, err, out)

@@ -26,7 +26,7 @@ import (
 	"quarry/internal/render"
 )
 
-// chosen selects changes of the log.
+// chosen holds the flags that select changes from the log.
 type chosen struct {
 	file, since, client, session string
 	mine, outside                bool
@@ -64,7 +64,7 @@ func (p *chosen) changes(ctx context.Context, ws *quarry.Workspace, limit int) (
 	return log, nil
 }
 
-// touches reports whether a change is of a path or of a file in that folder.
+// touches reports whether a change affects path or a file below it.
 func touches(ch *change.Change, path string) bool {
 	return slices.ContainsFunc(ch.Paths, func(p string) bool { return p == path || strings.HasPrefix(p, path+"/") })
 }
@@ -132,15 +132,15 @@ folder. The first word of a line is the id for quarry undo and quarry diff.`,
 	return cmd
 }
 
-// openLog opens the workspace of a file or folder and returns its path there, or
-// "" for the workspace itself.
+// openLog opens the workspace of a file or folder and returns the path relative to it; "" means the
+// whole workspace.
 func (c *changer) openLog(args []string) (string, error) {
 	if len(args) == 0 {
 		return "", c.open()
 	}
 	there, err := os.Stat(args[0])
 	if err != nil || !there.IsDir() {
-		return c.openFor(args[0]) // it may have been deleted
+		return c.openFor(args[0]) // the file may have been deleted
 	}
 	dir, err := env.RealPath(args[0])
 	if err != nil {
@@ -171,7 +171,7 @@ func (c *changer) showLog(ctx context.Context, log *change.Log, which *chosen, d
 	for _, ch := range log.Changes {
 		by := ""
 		switch during := strings.HasPrefix(ch.Did.Text, "during "); {
-		case ch.Outside && during: // it says whose command ran
+		case ch.Outside && during: // name the client whose command was running
 		case ch.Outside && ch.Client.Name == "":
 			by = ", by another program"
 		case ch.Outside:
@@ -222,8 +222,8 @@ func (c *changer) showLog(ctx context.Context, log *change.Log, which *chosen, d
 	return nil
 }
 
-// tops names up to three folders and files at the top that a change of several files
-// concerns, those with most of it first.
+// tops names up to three top-level folders and files affected by a change of several files, those
+// with the most changed paths first.
 func tops(ch *change.Change) string {
 	several := ch.Did.Count > 1 && slices.Contains([]change.Verb{change.Outside, change.Applied, change.Undid, change.UndidPart}, ch.Did.Verb)
 	if !several && ch.Did.Verb != change.WentBack {
@@ -250,7 +250,7 @@ func tops(ch *change.Change) string {
 	return ": " + strings.Join(names, ", ") + more
 }
 
-// fate tells what became of a change.
+// fate describes what happened to a change later, for example an undo.
 func fate(ch *change.Change) string {
 	switch {
 	case ch.UndoneBy != "":
@@ -356,7 +356,7 @@ the first that is refused ends it.`,
 	return cmd
 }
 
-// undone reports an undo.
+// undone reports a completed undo.
 func (c *changer) undone(ch *change.Change) error {
 	if back := ch.Did.Back(true); ch.DryRun && back != "" {
 		return c.tell(ch, "Dry run, nothing was changed. It "+c.s.Safe(back)+":\n", nil)
@@ -372,7 +372,7 @@ func (c *changer) undone(ch *change.Change) error {
 	return c.report(ch, render.Undone(ch), again)
 }
 
-// whole is the command that shows all of what an undo would do.
+// whole returns the command that shows all diffs of a planned undo.
 func (c *changer) whole(command string, args []string) string {
 	for _, arg := range args {
 		command += " " + render.ShellQuote(arg)
@@ -383,7 +383,7 @@ func (c *changer) whole(command string, args []string) string {
 	return command + " --dry-run --diff"
 }
 
-// part reads FILE or FILE:LINE.
+// part parses the argument FILE or FILE:LINE.
 func (c *changer) part(arg string) (part change.UndoPart, err error) {
 	if i := strings.LastIndexByte(arg, ':'); i > 0 {
 		if part.Line, err = strconv.Atoi(arg[i+1:]); err == nil && part.Line < 1 {
@@ -396,8 +396,8 @@ func (c *changer) part(arg string) (part change.UndoPart, err error) {
 	return part, err
 }
 
-// withoutLine adds to a refusal that a text after a colon was taken as a part of the
-// file's name.
+// withoutLine extends the error of a refused undo if the text after a colon is not a line number,
+// and was therefore taken for a part of the file's name.
 func withoutLine(err error, parts []string) error {
 	for _, arg := range parts {
 		i := strings.LastIndexByte(arg, ':')
@@ -430,7 +430,7 @@ func (c *changer) undoAll(ctx context.Context, which *chosen) error {
 		var conflict *change.UndoError
 		if c.skip && errors.As(err, &conflict) {
 			fmt.Fprintf(c.s.Err, "quarry: %v\n", err)
-			continue // none of its files is as it left them
+			continue // all its files were modified since
 		}
 		if err == nil {
 			err = c.undone(done)

@@ -41,7 +41,7 @@ func (f *indexFlags) place() (root string, opts *quarry.Options, err error) {
 	return root, opts, err
 }
 
-// open is place plus the configuration.
+// open is like place and also applies the configured limit on index size.
 func (f *indexFlags) open(s env.Streams) (root string, opts *quarry.Options, err error) {
 	if root, opts, err = f.place(); err == nil {
 		err = s.IndexCap(root, opts.Index)
@@ -49,8 +49,7 @@ func (f *indexFlags) open(s env.Streams) (root string, opts *quarry.Options, err
 	return root, opts, err
 }
 
-// keep opens the workspace as the owner of its index. with, if set, completes the
-// options.
+// keep opens the workspace as the owner of its index. If with isn't nil, it completes the options.
 func (f *indexFlags) keep(s env.Streams, with func(root string, opts *quarry.Options) error) (*quarry.Workspace, error) {
 	root, opts, err := f.open(s)
 	if err == nil && with != nil {
@@ -76,8 +75,7 @@ func (f *indexFlags) keep(s env.Streams, with func(root string, opts *quarry.Opt
 	return ws, err
 }
 
-// progress shows the progress of reading files on a terminal, until
-// endProgress.
+// progress starts a progress display on the terminal while files are read; endProgress ends it.
 func (f *indexFlags) progress(s env.Streams, doing string) func(search.Progress) {
 	f.endProgress()
 	if f.bar = s.Progress(f.quiet, doing); f.bar == nil {
@@ -144,7 +142,7 @@ func (f *indexFlags) build(ctx context.Context, s env.Streams) error {
 	return nil
 }
 
-// status asks the index owner. Without one it reports the stored index.
+// status asks the index owner for the status. Without an owner it reports on the stored index.
 func (f *indexFlags) status(ctx context.Context, s env.Streams) error {
 	root, opts, err := f.open(s)
 	if err != nil {
@@ -175,7 +173,7 @@ func (f *indexFlags) status(ctx context.Context, s env.Streams) error {
 	return nil
 }
 
-// writeStatus prints a status for a person.
+// writeStatus prints a status in readable form.
 func writeStatus(w io.Writer, root string, st *search.IndexStatus, now time.Time) {
 	const indent = "          "
 	line := func(name, text string) { fmt.Fprintf(w, "%-10s%s\n", name, printing.AppendEscaped(nil, []byte(text))) }
@@ -253,7 +251,7 @@ func indexAdvice(st *search.IndexStatus) string {
 	return ""
 }
 
-// verify compares the index with the files and with the results of scans.
+// verify compares the index with the files, and its results with the results of scans.
 func (f *indexFlags) verify(ctx context.Context, s env.Streams) error {
 	ws, err := f.keep(s, nil)
 	if err != nil {
@@ -317,7 +315,7 @@ func (f *indexFlags) list(s env.Streams) error {
 	return nil
 }
 
-// writeIndexes prints the existing indexes for a person.
+// writeIndexes prints the list of stored indexes in readable form.
 func writeIndexes(w io.Writer, all []doctor.Stored, now time.Time) {
 	var total int64
 	fmt.Fprintf(w, "%9s  %-10s  %s\n", "size", "last used", "folder")

@@ -9,9 +9,8 @@ import (
 	"quarry/internal/clients"
 )
 
-// samples are typical settings files in JSON and TOML. KEY is the client's name for its list
-// of servers. "an entry with more" has further fields that clients keep in an
-// entry.
+// samples are typical settings files in JSON and TOML. KEY is replaced by the name of the client's
+// list of servers. "an entry with more" has additional fields that clients store in an entry.
 var samples = []struct{ name, json, toml string }{
 	{"no file", "", ""},
 	{"nothing in it", "{}\n", "# mine\n"},
@@ -29,7 +28,7 @@ var serverKeys = map[string]string{
 	"zed": "context_servers", "windsurf": "mcpServers", "codex": "mcp_servers", "gemini": "mcpServers",
 }
 
-// kept returns the fields that must be in the settings after an install, by client format.
+// kept returns the fields that must be in a client's settings after an install.
 func kept(client string) []string {
 	if client == "codex" {
 		return []string{"enabled = false", "startup_timeout_sec = 60", `enabled_tools = ["read_file"]`, "[KEY.quarry.env]", `TOKEN = "s3cret"`, "# where it was", "# here"}
@@ -37,8 +36,8 @@ func kept(client string) []string {
 	return []string{`"env": { "TOKEN": "s3cret" }`, `"alwaysAllow": ["read_file"]`, `"timeout": 60`, `"disabled": true`, `"unknown": {"a": [1.50]}`, "// where it was"}
 }
 
-// Install, install with another flag, then uninstall restores the original bytes, for
-// every client and every kind of file. If the file was changed by somebody else in between,
+// For every client and kind of file, installing, installing again with another flag and
+// uninstalling restores the original bytes. If the file was modified by another program in between,
 // only the entry is removed.
 func TestInstallAndBack(t *testing.T) {
 	root, home := t.TempDir(), t.TempDir()
@@ -111,7 +110,7 @@ func TestInstallAndBack(t *testing.T) {
 			}
 			cases++
 
-			// Somebody else changes the file after the install.
+			// Another program modifies the file after the install.
 			must(append([]string{"mcp", "install", "--root", root, "--command", "q"}, where...)...)
 			c := clientNamed(t, client)
 			text, err := c.Set([]byte(read()), "another", &clients.Entry{Command: "y", Args: []string{"z"}})

@@ -10,8 +10,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// A repository can't make mcp install write settings outside of it: not by a link as the
-// file, as its folder or to a missing file, for any client.
+// A repository can't make mcp install write settings outside of it. The test tries links in place
+// of the settings file, of its folder and of a missing file, for all clients.
 func TestInstallStaysInProject(t *testing.T) {
 	if !stress.CanLink(t) {
 		t.Skip("no symlinks here")

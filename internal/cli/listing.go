@@ -11,9 +11,9 @@ import (
 	"quarry/search"
 )
 
-// list runs a command that lists the contents of each path: find and symbols.
-// each prints one path and returns the numbers of printed and skipped entries.
-// noInput says why standard input can't be listed.
+// list calls each for every path of a command that lists contents, such as find and symbols. each
+// prints one path and returns the numbers of printed and skipped entries. noInput is the error if
+// standard input is to be listed.
 func list(s env.Streams, root string, paths []string, noInput string,
 	each func(w *bufio.Writer, t *target) (n int, skipped []search.Skip, err error)) (found int, err error) {
 	failed := false

@@ -6,7 +6,7 @@ import (
 	"quarry/change"
 )
 
-// A change of many files names up to three folders or files at the top.
+// The log names up to three top-level folders or files of a change of many files.
 func TestTopOfAChange(t *testing.T) {
 	for _, c := range []struct {
 		want string

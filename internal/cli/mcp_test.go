@@ -18,10 +18,10 @@ import (
 	"quarry/internal/stress"
 )
 
-// program starts the command as a process of its own.
+// program returns a command that runs quarry in a separate process.
 func program(t *testing.T, dir string, args ...string) *exec.Cmd {
 	t.Helper()
-	quarry, err := exec.LookPath("quarry") // this test's own binary: see TestMain
+	quarry, err := exec.LookPath("quarry") // the running test binary: see TestMain
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func rpc(id int, method, params string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`, id, method, params)
 }
 
-// answers runs a session on stdin and returns the answers by id.
+// answers sends the lines to a server's stdin and returns the answers by id.
 func answers(t *testing.T, cmd *exec.Cmd, lines ...string) map[string]string {
 	t.Helper()
 	cmd.Stdin = strings.NewReader(strings.Join(append([]string{helloLine}, lines...), "\n") + "\n")
@@ -80,7 +80,7 @@ func answers(t *testing.T, cmd *exec.Cmd, lines ...string) map[string]string {
 	return got
 }
 
-// The real program on stdin and stdout: tools and policy.
+// The built program serves tools over stdin and stdout, and applies the policy.
 func TestMCPStdio(t *testing.T) {
 	dir := sampleWorkspace(t)
 	got := answers(t, program(t, dir, "mcp"),
@@ -98,8 +98,8 @@ func TestMCPStdio(t *testing.T) {
 	}
 }
 
-// Without --root a server serves the worktree in which it is started, and names it in the
-// first answer of each connection that changes a file.
+// Without --root, a server serves the worktree in which it was started. On each connection, the
+// first answer about a change names that worktree.
 func TestMCPWorktree(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed")
@@ -141,7 +141,7 @@ func TestMCPWorktree(t *testing.T) {
 			t.Errorf("%s has %q, %v, want %q", dir, data, err, want)
 		}
 	}
-	// After the hooks have reported another checkout, the old one is not changed.
+	// After the client's hooks report another checkout, changes in the old one are refused.
 	before := func(dir string) {
 		cmd := run(dir, "hook", "before-tool")
 		event, err := json.Marshal(map[string]string{"cwd": filepath.Join(dir, "sub"), "hook_event_name": "PreToolUse", "tool_name": "mcp__quarry__edit_file"})
@@ -190,7 +190,7 @@ func TestMCPWorktree(t *testing.T) {
 	}
 }
 
-// Flags restrict the agent.
+// Flags limit what an agent can do.
 func TestMCPFlags(t *testing.T) {
 	one, two := sampleWorkspace(t), sampleWorkspace(t)
 	got := answers(t, program(t, one, "mcp", "--read-only", "--no-index", "--root", "x="+one, "--root", "y="+two),
@@ -234,7 +234,7 @@ func TestMCPFlags(t *testing.T) {
 	}
 }
 
-// HTTP with a generated token, until a signal ends the server.
+// TestMCPHTTP uses HTTP with a generated token, and ends the server with a signal.
 func TestMCPHTTP(t *testing.T) {
 	cmd := program(t, sampleWorkspace(t), "mcp", "--http", "127.0.0.1:0")
 	stderr, err := cmd.StderrPipe()
@@ -274,7 +274,7 @@ func TestMCPHTTP(t *testing.T) {
 		}
 	}
 	end := cmd.Process.Signal
-	if runtime.GOOS == "windows" { // no signals between processes
+	if runtime.GOOS == "windows" { // Windows has no signals between processes
 		end = func(os.Signal) error { return cmd.Process.Kill() }
 	}
 	if err := end(os.Interrupt); err != nil {
@@ -289,7 +289,8 @@ func TestMCPHTTP(t *testing.T) {
 	}
 }
 
-// The processor time of a server that answers one tools/list, best of several runs.
+// TestMCPStartTime measures the processor time of a server that answers one tools/list; the best of
+// several runs counts.
 func TestMCPStartTime(t *testing.T) {
 	stress.SkipTiny(t)
 	stress.SkipRace(t)

@@ -15,8 +15,8 @@ import (
 	"testing"
 )
 
-// everyTool calls each tool of the default profile at least once, including calls that
-// fail: a client that validates must accept both.
+// everyTool calls each tool of the default profile at least once. Some calls fail, because a client
+// that validates results must accept errors too.
 var everyTool = []struct{ name, args string }{
 	{"search_files", `{"regex":"needle"}`},
 	{"search_files", `{"pattern":"needle","context_lines":1}`},
@@ -51,9 +51,9 @@ var everyTool = []struct{ name, args string }{
 	{"get_index_status", `{}`},
 }
 
-// The TypeScript client of the MCP SDK, which checks results against output
-// schemas, calls every tool over stdio and over HTTP. The script is shared with
-// internal/mcpserver; QUARRY_NPM names the folder with its packages.
+// The TypeScript client of the MCP SDK, which validates results against the output schemas, calls
+// every tool over stdio and over HTTP. internal/mcpserver uses the same script. QUARRY_NPM names
+// the folder with its packages.
 func TestTypeScriptClient(t *testing.T) {
 	for _, mode := range [][]string{nil, {"--structured"}} {
 		t.Run(strings.Join(append([]string{"mcp"}, mode...), " "), func(t *testing.T) { typeScriptClient(t, mode) })
@@ -87,7 +87,8 @@ func typeScriptClient(t *testing.T, mode []string) {
 	})
 }
 
-// npmProgram finds node and a file of a package below QUARRY_NPM, or skips.
+// npmProgram returns the paths of node and of a file in an npm package below QUARRY_NPM. If one is
+// missing it skips the test.
 func npmProgram(t *testing.T, name string, parts ...string) (node, file string) {
 	t.Helper()
 	npm := os.Getenv("QUARRY_NPM")
@@ -104,8 +105,8 @@ func npmProgram(t *testing.T, name string, parts ...string) (node, file string) 
 	return node, file
 }
 
-// The inspector's command line makes the same calls in a process each, which is slow, so
-// only make conformance runs it. --strict makes it validate the schemas.
+// The MCP inspector makes the same calls, validating schemas with --strict. It starts a process per
+// call, which is slow, so the test only runs in make conformance.
 func TestTypeScriptClientInspector(t *testing.T) {
 	if os.Getenv("QUARRY_CONFORMANCE") == "" {
 		t.Skip("QUARRY_CONFORMANCE is not set; make conformance sets it")
@@ -131,7 +132,7 @@ func TestTypeScriptClientInspector(t *testing.T) {
 		"http":  {"--cli", web.URL, "--transport", "http", "--header", "Authorization: Bearer " + web.Token},
 	} {
 		run := func(args ...string) string {
-			if name == "stdio" { // the server's own flags come last
+			if name == "stdio" { // the inspector expects the server's flags at the end
 				args = slices.Concat([]string{inspector, "--cli", "-e", local.Env[0]}, args, []string{"--"}, target)
 			} else {
 				args = slices.Concat([]string{inspector}, target, args)
@@ -139,7 +140,7 @@ func TestTypeScriptClientInspector(t *testing.T) {
 			cmd := exec.Command(node, args...)
 			cmd.Env = append(os.Environ(), local.Env[0])
 			out, err := cmd.CombinedOutput()
-			if err != nil && !strings.Contains(string(out), `"isError": true`) { // those have their own exit code
+			if err != nil && !strings.Contains(string(out), `"isError": true`) { // results that are errors have an exit code of their own
 				t.Errorf("%s %q: %v\n%.2000s", name, args[1:], err, out)
 			}
 			return string(out)
@@ -163,7 +164,7 @@ func TestTypeScriptClientInspector(t *testing.T) {
 	}
 }
 
-// httpTarget reads a server's address and token.
+// httpTarget returns the address and token that a server prints.
 func httpTarget(t *testing.T, r *bufio.Reader) string {
 	t.Helper()
 	target := map[string]string{}
@@ -210,7 +211,7 @@ func drive(t *testing.T, node, target string) {
 	if err := json.Unmarshal(out, &report); err != nil {
 		t.Fatal(err)
 	}
-	called := map[string]bool{} // and answered without an error
+	called := map[string]bool{} // tools called without an error
 	for i, r := range report.Results {
 		if r.Threw != "" {
 			t.Errorf("%s %s: the client threw %s", r.Name, everyTool[i].args, r.Threw)

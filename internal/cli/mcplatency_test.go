@@ -39,7 +39,7 @@ func (c *stdioClient) line(text string) []byte {
 	}
 }
 
-// call calls a tool and returns its text and the time the client waited.
+// call calls a tool. It returns the text and how long the client waited.
 func (c *stdioClient) call(name, args string) (string, time.Duration) {
 	c.t.Helper()
 	c.id++
@@ -56,9 +56,9 @@ func (c *stdioClient) call(name, args string) (string, time.Duration) {
 	return m.Result.Content[0].Text, took
 }
 
-// The time from request to answer, seen by a client on stdin and stdout, on a large tree
-// with a warm index. QUARRY_BENCH_TREE names the tree; its index is kept in the temporary
-// folder for the next run.
+// TestSearchLatency measures the time from request to answer for a client on stdin and stdout, in a
+// large tree with a warm index. QUARRY_BENCH_TREE names the tree. Its index is kept in the
+// temporary folder for the next run.
 func TestSearchLatency(t *testing.T) {
 	tree := os.Getenv("QUARRY_BENCH_TREE")
 	if tree == "" || !stress.Thorough() {

@@ -16,8 +16,9 @@ import (
 	"quarry/internal/profile"
 )
 
-// A client shows its model only the text of a result or only the structured form. Either
-// must contain the whole answer: wants are the parts that no answer may omit.
+// reading is a tool call and the parts, wants, that its answer has to contain. A client shows its
+// model either only the text or only the structured form of a result, so each of them must contain
+// all parts.
 type reading struct {
 	tool, args string
 	wants      []string
@@ -105,7 +106,7 @@ var readings = map[string][]reading{
 	},
 }
 
-// noteReadings are the additional readings of the profile notes.
+// noteReadings are further readings for the profile notes.
 var noteReadings = []reading{
 	{"read_section", `{"path":"Notes/n.md"}`, []string{"N", "version"}},
 	{"read_section", `{"path":"Notes/n.md","heading":"N"}`, []string{"before the needle", "one needle here", "after the needle"}},
@@ -121,8 +122,8 @@ var noteReadings = []reading{
 	{"undo_change", `{}`, []string{"set.md"}},
 }
 
-// readingsOf returns the readings of a profile, and for each other tool the first call of
-// its golden file.
+// readingsOf returns the readings of a profile. For a tool without a reading, it uses the first
+// call in the tool's golden file.
 func readingsOf(name string) []reading {
 	list := slices.Clone(readings[name])
 	if name == "notes" {
@@ -139,15 +140,15 @@ func readingsOf(name string) []reading {
 		golden, _ := os.ReadFile(filepath.Join("../profile/testdata", name, tl.Name+".golden"))
 		_, args, _ := strings.Cut(string(golden), "\n> "+tl.Name+" ")
 		args, _, _ = strings.Cut(args, "\n")
-		if args != "" { // else readAll reports it as not read
+		if args != "" { // without a call, readAll reports that the tool was not read
 			list = append(list, reading{tool: tl.Name, args: args})
 		}
 	}
 	return list
 }
 
-// namedTools lists the tools of the profile notes to read: some of them are available
-// only if they are named.
+// namedTools returns the tools to select with --tools for the profile notes, because some are
+// available only if they are named.
 func namedTools(name string) []string {
 	if name != "notes" {
 		return nil
@@ -161,7 +162,7 @@ func namedTools(name string) []string {
 	return tools
 }
 
-// caller is a client of one transport.
+// caller sends a request to a server and returns the result.
 type caller func(id int, method, params string) (json.RawMessage, error)
 
 func TestEitherReaderMissesNothing(t *testing.T) {
@@ -189,8 +190,8 @@ func TestEitherReaderMissesNothing(t *testing.T) {
 	}
 }
 
-// readAll makes the calls of a profile. has says that results have a structured
-// form, same that the text equals it.
+// readAll makes the calls for a profile. has means that results have a structured form, and same
+// that the text must equal it.
 func readAll(t *testing.T, ask caller, name string, has, same bool) {
 	t.Helper()
 	list := readingsOf(name)
@@ -256,7 +257,7 @@ func readAll(t *testing.T, ask caller, name string, has, same bool) {
 	}
 }
 
-// inside reports whether a key or a text of a JSON value contains s.
+// inside reports whether s occurs in a key or string of a JSON value.
 func inside(v any, s string) bool {
 	switch v := v.(type) {
 	case string:
@@ -285,7 +286,7 @@ func readersWorkspace(t *testing.T) string {
 	return dir
 }
 
-// overStdio talks to the program line by line.
+// overStdio returns a caller that uses stdin and stdout.
 func overStdio(t *testing.T, dir string, args ...string) caller {
 	t.Helper()
 	cmd := program(t, dir, append([]string{"mcp"}, args...)...)
@@ -329,7 +330,7 @@ func overStdio(t *testing.T, dir string, args ...string) caller {
 	return ask
 }
 
-// overHTTP talks to the program by requests.
+// overHTTP returns a caller that uses HTTP.
 func overHTTP(t *testing.T, dir string, args ...string) caller {
 	t.Helper()
 	c, err := startHTTP(t, dir, args...).client(true)

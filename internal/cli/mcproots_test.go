@@ -9,11 +9,11 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A server started without a root changes files only below the client's roots; a root given
-// at the start is the owner's decision.
+// A server started without --root only changes files in a client's own folders. With --root it
+// changes files wherever the client works, because its owner chose the root.
 func TestClientRoots(t *testing.T) {
 	for _, c := range []struct {
-		name, root string // the client's folder, below the parent of the workspace
+		name, root string // the client's folder, relative to the parent of the workspace
 		flags      []string
 		want       string
 	}{

@@ -103,7 +103,7 @@ func runMv(cmd *cobra.Command, c *changer, links string, heading bool, source, d
 	if err != nil {
 		return err
 	}
-	c.entries = false // a link to a folder is followed
+	c.entries = false // follow a link to a folder
 	to, err := c.also(destination)
 	if err == nil {
 		if into(c.ws.Dir(), destination, from, to) {
@@ -127,8 +127,8 @@ func runMv(cmd *cobra.Command, c *changer, links string, heading bool, source, d
 	return c.run(render.Moving, from, err)
 }
 
-// into reports whether a destination is a folder to move into: it exists and is
-// not the source in another letter case, or it ends with a slash.
+// into reports whether sources are moved into the destination: it ends with a slash, or is an
+// existing folder other than the source in another letter case.
 func into(root, given, from, to string) bool {
 	if strings.HasSuffix(given, "/") || strings.HasSuffix(given, string(filepath.Separator)) {
 		return true
@@ -246,7 +246,7 @@ func newNoteAdd(s env.Streams, how notes.Operation, short string) *cobra.Command
 	return cmd
 }
 
-// applyOne makes a change of one operation according to the flags.
+// applyOne applies or plans a change with one operation.
 func (c *changer) applyOne(ctx context.Context, op change.Op, summary string) (*change.Change, error) {
 	o := c.options()
 	o.Summary = cmp.Or(o.Summary, summary)

@@ -9,12 +9,12 @@ import (
 	"testing"
 )
 
-// asNobody makes a command run as a user without rights.
+// asNobody makes a command run as an unprivileged user.
 func asNobody(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534, NoSetGroups: true}}
 }
 
-// -t x lists the files that this user may execute, whatever other users may do.
+// -t x lists the files that the current user may execute; what other users may do doesn't count.
 func TestExecutableByUser(t *testing.T) {
 	if os.Geteuid() == 0 {
 		t.Skip("root may execute what anyone may")

@@ -17,15 +17,15 @@ import (
 	"quarry/internal/vault"
 )
 
-// noteChanger is a changer for parts of notes.
+// noteChanger is the changer of commands that edit parts of notes.
 type noteChanger struct {
 	changer
 	book      *notebook.Book
 	keepTexts bool
 }
 
-// openNote opens the workspace of a note and returns its path there; "" opens
-// the workspace of the current folder.
+// openNote opens the workspace of a note and returns the note's path relative to it. If given is
+// "", it opens the workspace of the current folder.
 func (c *noteChanger) openNote(given string) (path string, err error) {
 	if given == "" {
 		err = c.open()
@@ -42,7 +42,7 @@ func (c *noteChanger) noteOptions() notebook.Options {
 	return notebook.Options{DryRun: c.dryRun, ExpectedVersion: c.version, KeepTexts: c.keepTexts, Tool: "note"}
 }
 
-// changed reports a change with the words of its summary.
+// changed reports a change by its summary.
 func (c *noteChanger) changed(ch *change.Change, err error) error {
 	if err != nil {
 		return err
@@ -58,7 +58,7 @@ func (c *noteChanger) changed(ch *change.Change, err error) error {
 	return c.report(ch, summary, render.Links(ch), broken)
 }
 
-// oneFlag returns the single given flag among some; "" if none was given.
+// oneFlag returns which one of the named flags was given, or "". It is an error to give several.
 func oneFlag(cmd *cobra.Command, names ...string) (string, error) {
 	given := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !cmd.Flags().Changed(name) })
 	if len(given) > 1 {
@@ -207,7 +207,7 @@ notes that filters select. Comments and all other properties keep their bytes.`,
 	return cmd
 }
 
-// propertyArgs opens the workspace and reads the note and property from the arguments.
+// propertyArgs parses the arguments NOTE and PROPERTY and opens the workspace.
 func (c *noteChanger) propertyArgs(args []string, everywhere bool) (path, name string, err error) {
 	if everywhere || len(args) == 0 {
 		if len(args) > 1 {
@@ -241,7 +241,7 @@ func (c *noteChanger) showProperties(ctx context.Context, path, name string) err
 	return showList(c, "no such property", func(p notebook.Property) string { return p.Raw })(list, err)
 }
 
-// showList prints the result of a call, as JSON or one item a line.
+// showList prints a list, as JSON or one item per line; none is printed if it is empty.
 func showList[T any](c *noteChanger, none string, line func(T) string) func([]T, error) error {
 	return func(list []T, err error) error {
 		switch {
@@ -353,7 +353,7 @@ note or of all, and --orphans the notes that no other file links to.`,
 	return cmd
 }
 
-// placed adds the lines of the found links.
+// placed adds the source lines to the links it is given.
 func (c *noteChanger) placed(ctx context.Context) func([]notebook.Link, error) ([]notebook.Link, error) {
 	return func(links []notebook.Link, err error) ([]notebook.Link, error) {
 		if err == nil {
@@ -363,7 +363,8 @@ func (c *noteChanger) placed(ctx context.Context) func([]notebook.Link, error) (
 	}
 }
 
-// showLinks prints one link a line: its place, and its line or its target.
+// showLinks prints each link on a line: its position, then its target if targets is set, else its
+// source line.
 func (c *noteChanger) showLinks(targets bool) func([]notebook.Link, error) error {
 	return showList(c, "no links", func(l notebook.Link) string {
 		text := l.Text

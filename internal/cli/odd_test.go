@@ -18,8 +18,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// Unusual files never make a search hang or crash: the others are searched, and omitted
-// files are reported with the reason.
+// Unusual files never make a search hang or crash. All other files are searched, and omitted files
+// are reported with the reason.
 func TestOddFiles(t *testing.T) {
 	stress.SkipTiny(t)
 	dir := t.TempDir()
@@ -39,7 +39,7 @@ func TestOddFiles(t *testing.T) {
 	must(err)
 	defer socket.Close()
 	must(os.WriteFile("sparse", nil, 0o666))
-	must(os.Truncate("sparse", 10<<30)) // which is not read
+	must(os.Truncate("sparse", 10<<30)) // not read, because it is too large
 	must(os.WriteFile("holes", nil, 0o666))
 	must(os.Truncate("holes", 1<<20))
 
@@ -48,7 +48,7 @@ func TestOddFiles(t *testing.T) {
 		args []string
 		code int
 		out  string
-		errs string // what stderr has
+		errs string // text expected on stderr
 	}{
 		{"beside ordinary files", []string{"-l", "foo"}, exitFound, "a.txt\nz.txt\n", ""},
 		{"in the statistics", []string{"--stats", "-c", "foo"}, exitFound, "skipped: binary 2, not_regular 2, symlink 3", ""},
@@ -71,7 +71,7 @@ func TestOddFiles(t *testing.T) {
 	}
 }
 
-// Searching a line of 5 GB stops in bounded memory, and the answer says so.
+// Searching a line of 5 GB takes bounded memory, and the answer says that the search is incomplete.
 func TestHugeLine(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -97,8 +97,8 @@ func TestHugeLine(t *testing.T) {
 	}
 }
 
-// A file that is too large to be searched by structure is named with that reason, not with
-// the length of its lines, which are short.
+// A file that is too large for a structural search is reported as too large, although the search
+// also limits the length of lines.
 func TestHugeCode(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("huge.c", []byte(strings.Repeat("int aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa;\n", 450_000)), 0o666); err != nil {
@@ -113,7 +113,7 @@ func TestHugeCode(t *testing.T) {
 	}
 }
 
-// Reading ends even if a file grows as fast as it is read, or shrinks.
+// Reading a file ends even if the file grows as fast as it is read, and also if it shrinks.
 func TestChangingFile(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -151,8 +151,8 @@ func TestChangingFile(t *testing.T) {
 		close(done)
 		writer.Wait()
 		f.Close()
-		// A read during a truncation may see bytes already zeroed by the kernel, and then
-		// reports a binary file.
+		// The kernel may zero bytes during a truncation. If the read sees them, it reports a binary
+		// file.
 		zeroed := shrink && got.code == exitNone && strings.Contains(got.err, "binary file, not searched")
 		if got.code == exitError || got.err != "" && !zeroed {
 			t.Errorf("shrinking %v: exit code %d, %s", shrink, got.code, got.err)
@@ -160,8 +160,8 @@ func TestChangingFile(t *testing.T) {
 	}
 }
 
-// ordinary runs the program in a tree as a user subject to permissions. The tree
-// has an unreadable file and an unreadable folder.
+// ordinary returns a function that runs the program in a tree as an unprivileged user. The tree has
+// an unreadable file and an unreadable folder.
 func ordinary(t *testing.T, files map[string]string) func(args ...string) (out, errs string, code int) {
 	t.Helper()
 	dir := t.TempDir()
@@ -195,8 +195,8 @@ func ordinary(t *testing.T, files map[string]string) func(args ...string) (out, 
 	}
 }
 
-// For an ordinary user, an unreadable file is reported and the others are
-// searched: exit code 2, as in ripgrep.
+// For an unprivileged user, an unreadable file is reported, the others are searched, and the exit
+// code is 2, as in ripgrep.
 func TestUnreadable(t *testing.T) {
 	run := ordinary(t, map[string]string{"a.txt": "foo\n", "closed.go": "foo\n", "locked/b.txt": "foo\n", "z.txt": "foo\n"})
 	out, errs, code := run("search", "-l", "foo")
@@ -210,8 +210,7 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// Every searching tool reports unreadable files, whether or not it found something and
-// whether or not its answer was cut.
+// Every search tool reports unreadable files, even if it found nothing or its answer was cut.
 func TestToolsTellUnreadable(t *testing.T) {
 	stress.SkipTiny(t)
 	run := ordinary(t, map[string]string{
@@ -238,7 +237,7 @@ func TestToolsTellUnreadable(t *testing.T) {
 	}
 }
 
-// copyProgram copies this test binary: under the name quarry it is the program.
+// copyProgram copies the running test binary, which behaves as quarry if it has that name.
 func copyProgram(t *testing.T, to string) {
 	t.Helper()
 	exe, err := os.Executable()
@@ -262,7 +261,7 @@ func copyProgram(t *testing.T, to string) {
 	}
 }
 
-// The path that a shell substitutes for <(command) is searched under its own name.
+// If a shell substitutes a path for <(command), the search prints that path.
 func TestProcessSubstitution(t *testing.T) {
 	t.Chdir(t.TempDir())
 	r, w, err := os.Pipe()

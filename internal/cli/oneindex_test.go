@@ -16,7 +16,7 @@ import (
 	"quarry/search"
 )
 
-// shared is a workspace that several programs use, with one home.
+// shared is a workspace used by several programs that have the same home folder.
 type shared struct {
 	t         *testing.T
 	dir, home string
@@ -49,7 +49,7 @@ func (s *shared) status() (st search.IndexStatus) {
 	return st
 }
 
-// agent calls a tool of an MCP server started for it.
+// agent calls a tool of a newly started MCP server.
 func (s *shared) agent(tool, arguments string, args ...string) string {
 	s.t.Helper()
 	cmd := s.program(append([]string{"mcp"}, args...)...)
@@ -71,9 +71,8 @@ func (s *shared) agent(tool, arguments string, args ...string) string {
 	return text
 }
 
-// The command line, quarry serve and MCP servers of five profiles with three
-// policies share one index and one owner of a folder, and each answers as without an
-// index.
+// The command line, quarry serve, and MCP servers of five profiles with three policies share one
+// index, which has one owner. Each answers as it would without an index.
 func TestOneIndexForEveryFace(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("processes share an index on Linux only")
@@ -121,7 +120,7 @@ func TestOneIndexForEveryFace(t *testing.T) {
 			}
 			args := append([]string{"--profile", tool[0]}, policy...)
 			got := s.agent(tool[1], tool[2], args...)
-			if tool[0] == "smcp" { // it requires an index
+			if tool[0] == "smcp" { // requires an index
 				if !strings.Contains(got, `"a.go"`) || strings.Contains(got, "sub/c.go") == slices.Contains(policy, "sub") {
 					t.Errorf("smcp with %q answers %s", policy, got)
 				}

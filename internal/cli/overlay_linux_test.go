@@ -8,7 +8,7 @@ import (
 	"quarry/internal/stress"
 )
 
-// doctor reports a root on an overlay, and which changes are missed there.
+// The doctor reports that a root is on an overlay, and which changes can't be noticed there.
 func TestDoctorKnowsOverlays(t *testing.T) {
 	if _, err := exec.LookPath("unshare"); err != nil {
 		t.Skip("needs unshare (util-linux)")
@@ -30,9 +30,8 @@ mount -t overlay overlay -o userxattr,lowerdir=low,upperdir=up,workdir=work merg
 	}
 }
 
-// The first answer that relies on events of an overlay names in its receipt the changes
-// that are missed; the next one does not repeat it, and on another file system
-// no answer has it.
+// On an overlay, the first answer that relies on file events names in its receipt the changes that
+// can't be noticed. Later answers do not repeat it, and on other file systems no answer has it.
 func TestReceiptNamesOverlay(t *testing.T) {
 	if _, err := exec.LookPath("unshare"); err != nil {
 		t.Skip("needs unshare (util-linux)")

@@ -9,8 +9,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// TestOwnLimits checks that an agent serving a folder that contains Quarry's own files can't
-// read or change them, nor the entry that starts its server.
+// TestOwnLimits checks that an agent can't read or change Quarry's own files, or the entry that
+// starts its server, even if they are in the served folder.
 func TestOwnLimits(t *testing.T) {
 	stress.NeedsUnix(t, "XDG folders")
 	home := t.TempDir()
@@ -59,7 +59,7 @@ func TestOwnLimits(t *testing.T) {
 		{"write_file", `{"path": "c.json", "content": "{\"servers\": {\"q\": {\"command\": \"quarry\"}}}"}`, true},
 		{"move_file", `{"path": "c.json", "destination": ".vscode/mcp.json"}`, false},
 		{"edit_file", `{"path": ".mcp.json", "old_text": "}}}", "new_text": "}, \"x\": {\"command\": \"x\"}}}"}`, true},
-		{"undo_change", `{}`, false}, // a person must judge the file that an undo leaves
+		{"undo_change", `{}`, false}, // only a person may decide about the file that an undo leaves
 	} {
 		got := call(c.tool, c.args)
 		if ok := got.code == 0; ok != c.ok {

@@ -12,9 +12,8 @@ import (
 
 var anyCode = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 
-// On a terminal diff, log, edit and doctor have colour. In a pipe, with NO_COLOR and on a
-// dumb terminal the same text has none. Text of files can't add escape codes of its
-// own.
+// diff, log, edit and doctor print colours on a terminal. In a pipe, with NO_COLOR and on a dumb
+// terminal they print the same text without colours. Text from files can't add escape codes.
 func TestPaintOnlyOnTerminals(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)

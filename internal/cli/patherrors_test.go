@@ -13,8 +13,7 @@ import (
 	"quarry/internal/stress"
 )
 
-// A path error is reported once, in plain words, with the next step if it is
-// known.
+// A path error is reported once, in plain words, with the next step if one is known.
 func TestPathErrors(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("its paths have backslashes, and the system's reasons differ")
@@ -72,7 +71,7 @@ func TestPathErrors(t *testing.T) {
 	}
 }
 
-// Changes to Git's own files need --force, by any kind of change.
+// Every kind of change to Git's own files needs --force.
 func TestGitNeedsForce(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -123,7 +122,7 @@ func TestGitNeedsForce(t *testing.T) {
 	}
 }
 
-// If a mode forbids a change to everyone, the message has the command that allows it.
+// If a file's mode forbids a change to everyone, the message has a command that permits it.
 func TestToAllow(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("it has no such modes")
@@ -160,7 +159,7 @@ func TestToAllow(t *testing.T) {
 	}
 }
 
-// In a deleted folder every command says so.
+// If the current folder was deleted, every command says so.
 func TestCurrentFolderGone(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there a current folder can't be deleted")
@@ -182,8 +181,8 @@ func TestCurrentFolderGone(t *testing.T) {
 	}
 }
 
-// An argument left empty by an unset variable of a script is refused. It used to mean the
-// current folder, or the last change.
+// An empty argument, for example from an unset variable in a script, is refused. It used to mean
+// the current folder or the last change.
 func TestEmptyArguments(t *testing.T) {
 	dir := t.TempDir()
 	writeTree(t, dir, map[string]string{"go.mod": "module x\n", "sub/a.txt": "x\n"})
@@ -218,7 +217,7 @@ func TestEmptyArguments(t *testing.T) {
 	}
 }
 
-// An implausible number of matches is refused, and nothing is replaced.
+// If the number of matches is not the expected one, nothing is replaced.
 func TestExpectCounts(t *testing.T) {
 	dir := t.TempDir()
 	writeTree(t, dir, map[string]string{"go.mod": "module x\n", "a.txt": "foo\n"})

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// pcreHay has text on which the patterns differ.
+// pcreHay is a text for which the results of the patterns differ.
 const pcreHay = `foo bar baz
 Étude in É major, café naïve
 ÉCLAIR éclair
@@ -28,7 +28,7 @@ line with   nbsp
 日本語 text
 `
 
-// pcrePatternList has the patterns of TestPCRE; most are from the manual of PCRE2.
+// pcrePatternList has the patterns of TestPCRE, most of them from PCRE2's manual.
 var pcrePatternList = strings.Fields(strings.ReplaceAll(`
 foo \bfoo\b \Bar (?<=foo)bar (?<!foo)bar foo(?=bar) foo(?!bar) (foo)\1 (\w)\1 (\w+)\s+\1 (?<w>o)\k<w> (?<w>o)\k{w} (?<w>o)\k'w'
 (?P<w>o)(?P=w) (?'w'o)\k<w> (o)\g1 (o)\g{1} (a)(b)\g{-1} (a)(b)\g{-2} \p{Lu} \p{Ll}+ \P{L} \pL+ \PL \p{^Lu} \p{L&} \p{N}+ \p{Nd} \p{Zs} \p{P} \p{S} \p{M}
@@ -46,7 +46,8 @@ a{2} a{2,} a{2,3} a{,3} a{0,3}b a{ 1,2 } a{x} {1} a{1}{2} a++ a*+b a?+ a** a+? a
 a|b|c (a|ab)(c|bcd) foo||bar | (|foo) () (?:) [ a( a) a[b *a +a ?a (?< (?P (?P< \k \k< \g \p \p{ \p{Foo} \x{ \x{110000} \o{9} [[:alpha:] (?'n)a \c
 `, "_", " "))
 
-// withoutEmpty drops empty matches: see "Empty matches lie between characters".
+// withoutEmpty removes empty matches, which are a documented difference: see "Empty matches lie
+// between characters".
 func withoutEmpty(out string) string {
 	var b strings.Builder
 	for line := range strings.Lines(out) {
@@ -57,8 +58,7 @@ func withoutEmpty(out string) string {
 	return b.String()
 }
 
-// TestPCRE checks that -P prints the same as ripgrep's PCRE2, or refuses. No difference is
-// silent.
+// TestPCRE checks that -P either prints the same as ripgrep with PCRE2, or refuses the pattern.
 func TestPCRE(t *testing.T) {
 	rg, version := ripgrep(t)
 	if err := exec.Command(rg, "--pcre2-version").Run(); err != nil || version < 14 {

@@ -14,13 +14,13 @@ import (
 )
 
 // pcreASCII and pcreMore are texts for random patterns. Empty matches are compared only in
-// ASCII.
+// pcreASCII.
 const (
 	pcreASCII = "foo bar baz\naa bb abab aabb\n\nab\tab  ba\n_a1 b22 c-d.e\nfoofoo barfoo\nxxx yyy x\n  ab\nab  \nABC aBc\n"
 	pcreMore  = "é ab É\nαβγ ab\n日本 ab ab\nab é1\nΔ δ ab\n"
 )
 
-// pcreRandom draws a pattern, with groups opened so far.
+// pcreRandom returns a random pattern. groups is the number of groups so far.
 func pcreRandom(rng *rand.Rand, depth int, groups *int) string {
 	if depth == 0 {
 		return pick(rng, "a", "b", "ab", "foo", "o", "x", ".", `\w`, `\d`, `\s`, `\W`, "[a-c]", "[^a]", `[\w-]`, `\b`, `\B`, "^", "$", " ", "bar", `\x61`, `\S`, "é", `\p{L}`, `\p{Lu}`, "[[:alpha:]]", "")
@@ -60,7 +60,7 @@ func pcreRandom(rng *rand.Rand, depth int, groups *int) string {
 func pcrePattern(rng *rand.Rand) string {
 	groups := 0
 	p := pcreRandom(rng, 1+rng.IntN(4), &groups)
-	if rng.IntN(12) == 0 { // often invalid
+	if rng.IntN(12) == 0 { // often results in an invalid pattern
 		at := rng.IntN(len(p) + 1)
 		p = p[:at] + pick(rng, "(", ")", "[", "*", "{2}", `\`, "?", "(?i)", "]", "{,2}", "+") + p[at:]
 	}

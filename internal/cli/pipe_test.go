@@ -10,8 +10,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// Text from a pipe, in pieces of any size, is searched like the same text in a file, and
-// nothing else is; with a path the pipe is not read.
+// Text from a pipe, in pieces of any size, is searched like the same text in a file, and no files
+// are searched. If a path is given, the pipe is not read.
 func TestPipedInput(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -56,7 +56,7 @@ func TestPipedInput(t *testing.T) {
 			<-sent
 			said := out.String()
 			for _, last := range []string{`"type":"end"`, `"type":"summary"`} {
-				said, _, _ = strings.Cut(said, last) // times follow
+				said, _, _ = strings.Cut(said, last) // the rest has times
 			}
 			return strings.ReplaceAll(said, "<stdin>", "in.txt"), code
 		}

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// No progress is shown for short operations, in a pipe, with --quiet or on a dumb
-// terminal; the line is removed at the end.
+// Progress is not shown for short operations, in a pipe, with --quiet or on a dumb terminal. At the
+// end its line is removed.
 func TestProgress(t *testing.T) {
 	for _, c := range []struct {
 		name      string

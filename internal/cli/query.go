@@ -19,7 +19,7 @@ import (
 // errNoPattern is the error for a command line without a pattern.
 var errNoPattern = errors.New("no pattern given: quarry search PATTERN [PATH...]")
 
-// query turns the flags into a query without paths.
+// query turns the flags into a query. The query has no paths; they are returned separately.
 func (f *searchFlags) query(args []string, stdin io.Reader) (q search.Query, paths []string, err error) {
 	if f.mode == "files" {
 		paths = args
@@ -56,7 +56,7 @@ func (f *searchFlags) query(args []string, stdin io.Reader) (q search.Query, pat
 	return q, paths, nil
 }
 
-// structured turns the pattern into code with holes.
+// structured makes the query's pattern a structural one: code with holes.
 func (f *searchFlags) structured(q *search.Query) error {
 	if len(q.Patterns) != 1 || f.fixed || f.pcre || f.letters != "" || f.whole != "" || f.given["syntax"] || f.given["replace"] {
 		return errors.New("--structure takes one pattern: -F, -P, -i, -S, -w, -x, --syntax and --replace mean nothing there\n  quarry replace --structure rewrites code")
@@ -65,7 +65,7 @@ func (f *searchFlags) structured(q *search.Query) error {
 	if err != nil {
 		return err
 	}
-	// Other parts of the command know the pattern only as the text that a match must contain.
+	// Other code uses q.Patterns only as the text that every match must contain.
 	q.Structure, q.Hole, q.Spans = q.Patterns[0], f.hole, true
 	q.Patterns, q.Match = p.Needs(), match.Options{Syntax: match.Literal, Mode: match.Multiline}
 	if len(q.Patterns) == 0 {
@@ -74,7 +74,7 @@ func (f *searchFlags) structured(q *search.Query) error {
 	return nil
 }
 
-// sign returns the character of --hole.
+// sign returns the character that begins a hole, set by --hole.
 func (f *searchFlags) sign() rune {
 	for _, r := range f.hole {
 		return r
@@ -82,7 +82,7 @@ func (f *searchFlags) sign() rune {
 	return structure.DefaultHole
 }
 
-// scope selects the searched files.
+// scope sets the scope of files from the flags.
 func (f *searchFlags) scope(s *search.Scope) (err error) {
 	if f.foldRules {
 		return errors.New("--ignore-file-case-insensitive: ignore rules are read as git reads them\n  write a class: [Rr]eadme")
@@ -102,13 +102,13 @@ func (f *searchFlags) scope(s *search.Scope) (err error) {
 	return nil
 }
 
-// detail sets the least detail that is enough for the output.
+// detail sets the lowest level of detail that the output needs.
 func (f *searchFlags) detail(q *search.Query) {
 	switch mode := f.shownMode(); {
 	case mode == "files-without-match":
 		q.Detail, q.FilesWithoutMatch = search.Files, true
 	case (f.quiet && mode != "json" || mode == "files-with-matches") && f.stats:
-		q.Detail, q.CountMatches = search.Counts, !f.invert // every match counts
+		q.Detail, q.CountMatches = search.Counts, !f.invert // count every match, not only lines
 	case f.quiet && mode != "json" || mode == "files-with-matches":
 		q.Detail = search.Files
 	case mode == "count" || mode == "count-matches":
@@ -120,7 +120,7 @@ func (f *searchFlags) detail(q *search.Query) {
 	}
 }
 
-// shownMode returns the requested mode; counting with -o counts matches.
+// shownMode returns the output mode; --count with -o counts matches instead of lines.
 func (f *searchFlags) shownMode() string {
 	if f.mode == "count" && f.only {
 		return "count-matches"
@@ -128,8 +128,8 @@ func (f *searchFlags) shownMode() string {
 	return f.mode
 }
 
-// allPatterns collects the patterns of -e and -f; without either the first
-// argument is the pattern.
+// allPatterns collects the patterns of -e and -f. If there are none, the first argument is the
+// pattern.
 func (f *searchFlags) allPatterns(args []string, stdin io.Reader) (patterns, paths []string, err error) {
 	if !f.given["regexp"] && !f.given["file"] {
 		if len(args) == 0 && f.rg {
@@ -161,7 +161,7 @@ func (f *searchFlags) allPatterns(args []string, stdin io.Reader) (patterns, pat
 	return patterns, args, nil
 }
 
-// check refuses meaningless numbers and names.
+// check refuses invalid numbers and names.
 func (f *searchFlags) check() error {
 	for _, n := range []struct {
 		flag  string
@@ -202,7 +202,7 @@ func (f *searchFlags) order() (by string, reversed bool) {
 	return f.sort, false
 }
 
-// contextLines lets -A and -B override their side of -C.
+// contextLines returns the numbers of context lines; -A and -B override -C.
 func (f *searchFlags) contextLines() (before, after int) {
 	if f.passthru {
 		return 0, 0
@@ -261,7 +261,7 @@ func (f *searchFlags) typeFilter() ([]string, error) {
 	return append(with, without...), err
 }
 
-// filters lists the flags that narrow the search, as they were typed.
+// filters returns the flags that narrow the search, in command-line form.
 func (f *searchFlags) filters() string {
 	var parts []string
 	for _, list := range []struct {

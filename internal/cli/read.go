@@ -22,8 +22,8 @@ import (
 type readFlags struct {
 	changer
 	plain   bool
-	real    []string // the full path, if no workspace makes paths relative
-	several bool     // each file has a heading with its name
+	real    []string // absolute paths, set if there is no workspace to be relative to
+	several bool     // print each file's name above its content
 	shown   int      // files shown so far
 	given   string
 }
@@ -46,8 +46,8 @@ read is reported, and the others are shown.`,
 	return cmd
 }
 
-// splitRange splits a path and a range of lines. A file whose name is the whole
-// argument takes precedence.
+// splitRange splits an argument into a path and a line range. If a file has the whole argument as
+// its name, there is no range.
 func splitRange(arg string) (path string, opts search.ReadOptions, err error) {
 	at := strings.LastIndexByte(arg, ':')
 	if _, statErr := os.Lstat(arg); at < 0 || statErr == nil || at == len(arg)-1 || arg[at+1] < '0' || arg[at+1] > '9' {
@@ -57,8 +57,8 @@ func splitRange(arg string) (path string, opts search.ReadOptions, err error) {
 	return arg[:at], opts, err
 }
 
-// readEach shows files one after the other. The exit code is 2 if one of several
-// can't be read.
+// readEach prints files one after another. If one can't be read, it continues, and the exit code is
+// 2.
 func readEach(cmd *cobra.Command, f *readFlags, args []string) error {
 	if len(args) == 1 {
 		return runRead(cmd, f, args[0])
@@ -109,11 +109,11 @@ func runRead(cmd *cobra.Command, f *readFlags, arg string) error {
 	return f.run(render.Reading, given, err)
 }
 
-// maxShown limits the bytes of a file shown at once, so that the memory of this
-// process does not grow with the file.
+// maxShown is the maximum number of bytes of a file shown at once. It keeps memory use independent
+// of the file size.
 const maxShown = 8 << 20
 
-// jsonLines is the answer of quarry read --json.
+// jsonLines is the output of quarry read --json.
 type jsonLines struct {
 	Path     string   `json:"path"`
 	First    int      `json:"first_line"`
@@ -122,11 +122,11 @@ type jsonLines struct {
 	Version  string   `json:"version"`
 	Encoding string   `json:"encoding"`
 	Ending   string   `json:"line_ending"`
-	Cut      bool     `json:"cut,omitempty"` // more was requested than is shown at once
+	Cut      bool     `json:"cut,omitempty"` // the output ends before the requested range does
 	Real     []string `json:"full_paths,omitempty"`
 }
 
-// cutNote says where a text continues that is too long for one answer.
+// cutNote tells a person where to continue reading after an incomplete text.
 func cutNote(t *search.Text) string {
 	if t.CutLine {
 		return fmt.Sprintf("line %d is longer than %d MB: only its beginning is shown", t.First, maxShown>>20)

@@ -24,7 +24,7 @@ import (
 	"quarry/internal/review"
 )
 
-// reviewing is one run of quarry review.
+// reviewing holds the flags and state of one run of quarry review.
 type reviewing struct {
 	changer
 	all     bool
@@ -86,7 +86,7 @@ func (r *reviewing) sub(use, short string, run func(ctx context.Context, id stri
 	return cmd
 }
 
-// with opens the workspace and its proposals.
+// with opens the workspace and its proposals, and calls do.
 func (r *reviewing) with(ctx context.Context, do func(context.Context) error) error {
 	if err := r.open(); err != nil {
 		return err
@@ -155,8 +155,7 @@ func (r *reviewing) get(id string) (*review.Proposal, error) {
 	return p, named(id, err)
 }
 
-// named adds an unknown id to the error: it may have been meant as a
-// command.
+// named adds the id to the error for an unknown proposal, because it may be a mistyped subcommand.
 func named(id string, err error) error {
 	if errors.Is(err, review.ErrUnknown()) {
 		return fmt.Errorf("%s: %w", strconv.QuoteToGraphic(id), err)
@@ -207,7 +206,7 @@ func (r *reviewing) show(ctx context.Context, id string) error {
 	return r.s.Write(b.String())
 }
 
-// hunk shows one hunk with its number.
+// hunk formats hunk j of file i of a proposal as number k.
 func (r *reviewing) hunk(p *review.Proposal, i, j, k int) string {
 	f, h := &p.Files[i], &p.Files[i].Hunks[j]
 	all, _, _ := p.Counts()
@@ -238,8 +237,8 @@ func (r *reviewing) hunk(p *review.Proposal, i, j, k int) string {
 	return b.String()
 }
 
-// needTerminal refuses to accept without a person: agents that can run commands usually
-// have no terminal.
+// needTerminal refuses to accept changes without a terminal. Agents that can run commands usually
+// have none, so they can't accept their own changes.
 func (r *reviewing) needTerminal() error {
 	in, ok := r.s.In.(*os.File)
 	if ok && term.IsTerminal(int(in.Fd())) && r.s.ErrTerminal() {
@@ -292,7 +291,7 @@ func (r *reviewing) decide(ctx context.Context, id string, d review.Decision) er
 	return r.s.Print("Proposal " + p.Verdict() + ".\n")
 }
 
-// numbers reads 1,3-5.
+// numbers parses a list such as 1,3-5; most is the highest valid number.
 func numbers(list string, most int) (map[int]bool, error) {
 	out := map[int]bool{}
 	for part := range strings.SplitSeq(list, ",") {
@@ -312,7 +311,7 @@ func numbers(list string, most int) (map[int]bool, error) {
 	return out, nil
 }
 
-// ask goes through a proposal hunk by hunk.
+// ask asks a person about each hunk of a proposal.
 func (r *reviewing) ask(ctx context.Context, id string) error {
 	p, err := r.get(id)
 	if err != nil {
@@ -359,8 +358,8 @@ files:
 
 var errNothingDecided = errors.New("nothing was decided; the proposal still waits")
 
-// answer reads the decision about one hunk; rest reports that it applies to all
-// following hunks too.
+// answer reads the decision about one hunk. rest reports whether it applies to all following hunks
+// too.
 func (r *reviewing) answer(in *bufio.Reader) (v review.Verdict, comment string, rest bool, err error) {
 	for {
 		fmt.Fprint(r.s.Err, "Accept this hunk? [a]ccept, [r]efuse, [A]ccept or [R]efuse the rest, [c]omment, [q]uit: ")

@@ -19,8 +19,8 @@ import (
 // the first line of --version, so it has ripgrep's form.
 const rgVersion = "15.0.0"
 
-// newRg makes quarry rg: quarry search with ripgrep's defaults, for
-// alias rg='quarry rg' and for editors.
+// newRg makes quarry rg: quarry search with ripgrep's defaults, for use as alias rg='quarry rg' and
+// in editors.
 func newRg(s env.Streams) *cobra.Command {
 	f := searchFlags{rgPreset: rgPreset{rg: true}}
 	cmd := &cobra.Command{
@@ -78,7 +78,7 @@ func generate(cmd *cobra.Command, s env.Streams, what string) error {
 	return fmt.Errorf("--generate %q: man, complete-bash, complete-zsh, complete-fish or complete-powershell", what)
 }
 
-// rgPreset holds the settings that make a search behave like ripgrep.
+// rgPreset holds the settings in which quarry rg differs from quarry search.
 type rgPreset struct {
 	rg           bool
 	version      bool
@@ -100,7 +100,8 @@ func (f *searchFlags) program() string {
 // mappedFiles is the maximum number of named files that ripgrep memory-maps.
 const mappedFiles = 10
 
-// nulRule returns the meaning of a NUL in the files of a target, given the number of targets.
+// nulRule returns how ripgrep would treat NUL bytes in the files of a target. targets is the number
+// of paths searched.
 func (f *searchFlags) nulRule(t *target, targets int) search.NULRule {
 	mapped := !t.stdin && !f.zip && f.pre == "" && f.encoding == "" &&
 		(f.mapping == "mmap" || f.mapping == "" && t.isFile && targets <= mappedFiles)
@@ -116,9 +117,9 @@ func (f *searchFlags) nulRule(t *target, targets int) search.NULRule {
 	return search.StopAtNUL
 }
 
-// withoutGit reports that git's ignore files don't count around a target, as in
-// ripgrep, which applies them in repositories only. In a workspace inside a
-// repository they all count, and an index can answer.
+// withoutGit reports whether git's ignore files are disregarded for a target: ripgrep applies them
+// only in repositories. In a workspace inside a repository they all apply, and the index can be
+// used.
 func (r *searching) withoutGit(t *target) bool {
 	return r.f.rg && !r.f.noRequireGit && t.root != "" && outsideGit(t.root)
 }

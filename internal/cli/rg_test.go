@@ -18,10 +18,10 @@ import (
 	"quarry/internal/stress"
 )
 
-// rgCase is one command line given to both programs in one tree.
+// rgCase is a command line to be run by both programs in the same tree.
 type rgCase struct {
 	tree     string
-	patterns []string // one -e each
+	patterns []string // for -e
 	flags    []string
 	paths    []string
 }
@@ -35,7 +35,7 @@ func (c *rgCase) has(flags ...string) bool {
 	return false
 }
 
-// contexts counts the flags -A, -B and -C.
+// contexts returns how many of the flags -A, -B and -C are given.
 func (c *rgCase) contexts() int {
 	n := 0
 	for _, f := range c.flags {
@@ -58,7 +58,7 @@ func (c *rgCase) args() []string {
 // them, and TestDifferences demonstrates each.
 type difference struct {
 	name, reason string
-	applies      func(c *rgCase, version int) bool // nil: rg gets equivalent flags
+	applies      func(c *rgCase, version int) bool // whether it applies to a case; nil if flags make rg behave like quarry
 }
 
 var differences = []difference{
@@ -95,10 +95,9 @@ var differences = []difference{
 	}},
 }
 
-// faults are unintended differences.
+// faults are unintended differences, to be fixed.
 var faults = []difference{
-	// Ours, until match is fixed: the P of (?P<name>…) counts as a capital
-	// letter.
+	// Until match is fixed, smart case takes the P of (?P<name>…) for a capital letter.
 	{"smart case and named groups", "ripgrep looks at the letters a pattern matches only", func(c *rgCase, _ int) bool {
 		return c.has("-S") && slices.Contains(c.patterns, "(?P<name>b.)r")
 	}},
@@ -115,7 +114,7 @@ var faults = []difference{
 	}},
 }
 
-// ripgrep returns the path of the oracle and its major version.
+// ripgrep returns the path and major version of ripgrep.
 func ripgrep(t *testing.T) (path string, version int) {
 	t.Helper()
 	path = os.Getenv("QUARRY_RG")
@@ -158,11 +157,11 @@ func runQuarry(stdin string, args ...string) outcome {
 	return outcome{out.String(), code, errs.String()}
 }
 
-// rgCases is the number of combinations compared; more take longer.
+// rgCases is the number of random cases to compare.
 var rgCases = flag.Int("rgcases", 0, "combinations to compare with ripgrep; 0: 200, 600 in make stress")
 
-// TestRipgrep compares whole outputs and exit codes with ripgrep's over random
-// combinations of tree, patterns, flags and paths.
+// TestRipgrep compares output and exit codes with ripgrep's for random combinations of trees,
+// patterns, flags and paths.
 func TestRipgrep(t *testing.T) {
 	stress.SkipShort(t)
 	rg, version := ripgrep(t)
@@ -226,7 +225,7 @@ func compareOutcome(c *rgCase, want, got outcome) string {
 	return code + cmp.Diff(strings.SplitAfter(want.out, "\n"), strings.SplitAfter(got.out, "\n"))
 }
 
-// messages parses JSON Lines and drops measurements of the run.
+// messages parses JSON Lines and removes what varies between runs, such as times.
 func messages(out string) []any {
 	var list []any
 	for line := range strings.Lines(out) {

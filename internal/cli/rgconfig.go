@@ -11,11 +11,11 @@ import (
 	"quarry/internal/rootfs/outside"
 )
 
-// withRipgrepConfig puts the arguments of ripgrep's configuration file before
-// the arguments of quarry rg. It does so for quarry search only if QUARRY_RIPGREP_CONFIG=1
-// is set, because the file was written for another program.
-// The file can't name a program to run, since it may have come with a workspace.
-// If it can't be read, the error is reported to w and the search continues, as in ripgrep.
+// withRipgrepConfig inserts the arguments of ripgrep's configuration file before those of quarry
+// rg. For quarry search it does so only if QUARRY_RIPGREP_CONFIG=1 is set, because the file was
+// written for another program. The file can't name a program to run, since it may belong to an
+// untrusted workspace. If it can't be read, the error is written to w and the search continues, as
+// in ripgrep.
 func withRipgrepConfig(args []string, getenv func(string) string, w io.Writer) ([]string, error) {
 	name := getenv("RIPGREP_CONFIG_PATH")
 	if name == "" || len(args) == 0 || args[0] != "rg" && (args[0] != "search" || getenv("QUARRY_RIPGREP_CONFIG") != "1") || slices.Contains(args, "--no-config") {

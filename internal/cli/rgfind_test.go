@@ -14,9 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestFindRipgrep compares the listed files with rg --files, on the trees of the
-// comparison and on Go's own source. Our order is checked separately: by the bytes of the
-// paths.
+// TestFindRipgrep compares listed files with rg --files, in the trees of TestRipgrep and in Go's
+// source tree. The order, which is by the bytes of paths, is checked separately.
 func TestFindRipgrep(t *testing.T) {
 	rg, _ := ripgrep(t)
 	trees := makeTrees(t)
@@ -38,7 +37,7 @@ func TestFindRipgrep(t *testing.T) {
 		}
 		if rng.IntN(2) == 0 {
 			flags = append(flags, "-g", pick(rng, "!*.go", "!sub", "!sub/**", "!*.{txt,md}", "!/a*"))
-		} else if tree != "ignored" && rng.IntN(2) == 0 { // a glob doesn't re-include files
+		} else if tree != "ignored" && rng.IntN(2) == 0 { // in these trees, globs don't include files that are ignored
 			flags = append(flags, "-g", pick(rng, "*.go", "sub/*", "*_test.go", "[a-c]*", "**/deep/**"))
 		}
 		if rng.IntN(5) == 0 {
@@ -66,7 +65,7 @@ func TestFindRipgrep(t *testing.T) {
 	}
 }
 
-// ripgrep's orders: the oldest first, and each one reversed.
+// ripgrep's --sort orders, where the oldest file comes first, and the reverse of each.
 func TestSortRipgrep(t *testing.T) {
 	rg, version := ripgrep(t)
 	dir := t.TempDir()
@@ -83,7 +82,7 @@ func TestSortRipgrep(t *testing.T) {
 	defer func() { t.Logf("%d compared with ripgrep %d, each with four files", cases, version) }()
 	for _, flags := range [][]string{{"--sort", "modified"}, {"--sortr", "modified"}, {"--sortr", "path"}, {"--sort=path"}} {
 		if version < 14 && flags[1%len(flags)] == "modified" {
-			continue // it ordered folder by folder
+			continue // this ripgrep sorts folder by folder
 		}
 		for _, mode := range []string{"-n", "-c", "-l", "-C1"} {
 			args := append(slices.Clone(flags), mode, "-n", "foo")

@@ -32,7 +32,7 @@ type rgFlags struct {
 	maxFileSize, regexSize                                            bytesFlag
 }
 
-// bytesFlag is a number of bytes, with K, M or G after it.
+// bytesFlag is a number of bytes, optionally with the suffix K, M or G.
 type bytesFlag int64
 
 func (b *bytesFlag) String() string { return strconv.FormatInt(int64(*b), 10) }
@@ -62,7 +62,7 @@ func (b *bytesFlag) Set(s string) error {
 	return nil
 }
 
-// lines is a number of lines of context. The last of these flags or --passthru
+// lines is a number of context lines, for -A, -B or -C. The last of these flags or --passthru
 // decides whether all lines are shown.
 type lines struct {
 	to  *int
@@ -87,7 +87,8 @@ func (l lines) Set(s string) error {
 	return nil
 }
 
-// separator is a text that may be unset; the last flag given decides.
+// separator is the text of a separator flag. none is set by the flag that turns the separator off;
+// the last of the two flags wins.
 type separator struct {
 	to   *string
 	none *bool
@@ -101,7 +102,7 @@ func (s *separator) Set(text string) error {
 	return nil
 }
 
-// off is a flag that cancels another one.
+// off is a flag that cancels another by setting it to value.
 type off struct {
 	to    pflag.Value
 	value string
@@ -121,8 +122,8 @@ func (o off) Set(s string) error {
 	return fmt.Errorf("%q is neither true nor false", s)
 }
 
-// opposites cancel a flag given earlier, for example in an alias. Their
-// names are ripgrep's.
+// opposites maps each flag to the flag that it cancels, which may come from an alias. The names are
+// ripgrep's.
 var opposites = map[string]string{
 	"ignore": "no-ignore", "ignore-dot": "no-ignore-dot", "ignore-exclude": "no-ignore-exclude", "ignore-files": "no-ignore-files",
 	"ignore-global": "no-ignore-global", "ignore-parent": "no-ignore-parent", "ignore-vcs": "no-ignore-vcs",
@@ -134,13 +135,12 @@ var opposites = map[string]string{
 	"no-line-buffered":                "line-buffered", "no-max-columns-preview": "max-columns-preview", "no-multiline": "multiline",
 	"no-multiline-dotall": "multiline-dotall", "no-one-file-system": "one-file-system", "no-pcre2": "pcre2", "no-search-zip": "search-zip",
 	"no-stats": "stats", "no-text": "text", "no-trim": "trim", "no-sort-files": "sort-files", "pcre2-unicode": "no-pcre2-unicode",
-	"require-git": "no-require-git", "no-crlf": "crlf", // of quarry rg
+	"require-git": "no-require-git", "no-crlf": "crlf", // only in quarry rg
 	"no-json": "json", "no-encoding": "encoding", "no-pre": "pre",
 }
 
-// withoutEffect are ripgrep's flags for behaviour that is always on or always off
-// here. They are accepted so that command lines and aliases work; docs/SEARCH.md
-// says why each has no effect.
+// withoutEffect lists ripgrep's flags for behaviour that is always on or always off in Quarry. They
+// are accepted so that existing command lines and aliases work; docs/SEARCH.md explains each.
 var withoutEffect = map[string]string{
 	"no-require-git": "ignore files count outside git repositories, always",
 	"crlf":           "\\r\\n is one line ending, always", "no-crlf": "\\r\\n is one line ending, always",
@@ -148,7 +148,7 @@ var withoutEffect = map[string]string{
 	"block-buffered": "it is the default in a pipe", "no-block-buffered": "it is the default in a pipe",
 }
 
-// addOpposites adds the flags that cancel others.
+// addOpposites adds the flags of opposites.
 func addOpposites(groups []command.Group) {
 	last := groups[len(groups)-1].Flags
 	for _, name := range slices.Sorted(maps.Keys(opposites)) {
@@ -168,7 +168,7 @@ func addOpposites(groups []command.Group) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(withoutEffect)) {
 		if last.Lookup(name) != nil {
-			continue // quarry rg has its own
+			continue // quarry rg defines its own
 		}
 		last.Bool(name, false, "")
 		last.Lookup(name).Hidden = true
@@ -190,7 +190,7 @@ func (f *rgFlags) addPattern(fl *pflag.FlagSet) {
 
 func (f *rgFlags) addScope(fl *pflag.FlagSet) {
 	command.AddTexts(fl, &f.iglobs, "iglob", "", "-g with a `glob` in any letter case")
-	fl.BoolVar(&f.foldRules, "ignore-file-case-insensitive", false, "") // an error, unless a later --no- flag turns it off
+	fl.BoolVar(&f.foldRules, "ignore-file-case-insensitive", false, "") // using it is an error, unless a later --no- flag turns it off
 	fl.Lookup("ignore-file-case-insensitive").Hidden = true
 	fl.BoolVar(&f.foldGlobs, "glob-case-insensitive", false, "all globs in any letter case")
 	command.AddTexts(fl, &f.typeAdd, "type-add", "", "define a type: `name:glob`, or\nname:include:other,types")
@@ -243,7 +243,7 @@ func (f *rgFlags) addOther(fl *pflag.FlagSet) {
 	fl.BoolVar(&f.noIgnoreMessages, "no-ignore-messages", false, "don't report ignore files that could not be read")
 }
 
-// unescaped decodes the escapes of a separator, such as \n, \t and \x7F.
+// unescaped decodes escapes such as \n, \t and \x7F in a separator.
 func unescaped(s string) string {
 	if !strings.Contains(s, `\`) {
 		return s

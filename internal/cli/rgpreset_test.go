@@ -9,15 +9,15 @@ import (
 	"quarry/internal/stress"
 )
 
-// TestRgPreset gives the same flags to quarry rg and ripgrep and compares the results. It
-// excludes the differences that docs/SEARCH.md lists for both commands.
+// TestRgPreset runs quarry rg and ripgrep with the same flags and compares the results. It excludes
+// differences that docs/SEARCH.md lists for both quarry search and quarry rg.
 func TestRgPreset(t *testing.T) {
 	stress.SkipShort(t)
 	rg, version := ripgrep(t)
 	if version < 14 {
 		t.Skipf("ripgrep %d is not the one that quarry rg behaves like: set QUARRY_RG", version)
 	}
-	same := []string{ // differences of quarry search that quarry rg does not have
+	same := []string{ // differences of quarry search that don't exist in quarry rg
 		"\\r\\n is one line ending", "ignore files count outside git repositories", "line numbers also in a pipe", "binary files are skipped",
 	}
 	all := slices.DeleteFunc(slices.Concat(differences, faults), func(d difference) bool { return slices.Contains(same, d.name) })
@@ -29,14 +29,14 @@ func TestRgPreset(t *testing.T) {
 	for seed, n := uint64(0), 0; n < cases && wrong < 25; seed++ {
 		rng := rand.New(rand.NewPCG(seed, 5))
 		c := randomCase(rng)
-		if rng.IntN(2) == 0 { // the default differs in a pipe
+		if rng.IntN(2) == 0 { // in a pipe, the default differs
 			c.flags = slices.DeleteFunc(c.flags, func(f string) bool { return f == "-n" || f == "-N" })
 		}
 		if c.tree == "crlf" && rng.IntN(3) == 0 {
 			c.flags = append(c.flags, "--crlf")
 		}
 		if c.tree == "names" && c.has("--files-without-match") {
-			continue // ripgrep's exit code counts the binary file without showing it
+			continue // ripgrep's exit code reflects the binary file, although it isn't shown
 		}
 		if c.has("--crlf") && c.has("--color=always") {
 			continue // in colour ripgrep writes \r\n for \n

@@ -13,9 +13,9 @@ import (
 	"quarry/internal/stress"
 )
 
-// rgRandomTree makes the tree of TestRgRandom. It has names whose order by bytes differs from
-// that by path elements, all line endings and encodings, NUL at the beginning, in the middle
-// and late, and lines that are long or lack an end.
+// rgRandomTree returns the files for TestRgRandom. Some names sort differently by bytes and by path
+// elements. There are all line endings and encodings, NUL at the start, in the middle and late in a
+// file, long lines, and files without a final line ending.
 func rgRandomTree() map[string]string {
 	long := strings.Repeat("lorem ipsum dolor foo ", 40)
 	var numbered strings.Builder
@@ -99,7 +99,7 @@ func rgRandomCommand(rng *rand.Rand) (c rgCase) {
 	return c
 }
 
-// firstDifference shows the first lines in which two answers differ.
+// firstDifference returns the first lines in which two outputs differ.
 func firstDifference(want, got outcome) string {
 	w, g := strings.SplitAfter(want.out, "\n"), strings.SplitAfter(got.out, "\n")
 	i := 0
@@ -114,8 +114,8 @@ type explanation struct {
 	applies func(c rgCase) bool
 }
 
-// rgExplained lists the deliberate differences from ripgrep, each with its line of
-// docs/CONFORMANCE.md.
+// rgExplained lists the deliberate differences from ripgrep, each with the line of
+// docs/CONFORMANCE.md that describes it.
 var rgExplained = []explanation{
 	{"a glob narrows", func(c rgCase) bool { return c.has("-g") && c.has("-tgo", "-ttxt", "-Ttxt") }},
 	{"ends of a record", func(c rgCase) bool { return c.has("--null-data") }},
@@ -152,14 +152,15 @@ func (c rgCase) reads(name string) bool {
 	return slices.Contains(c.paths, name) || strings.HasPrefix(c.paths[0], ".")
 }
 
-// asks reports whether one of the texts is a pattern; \r may be part of one.
+// asks reports whether one of texts occurs as a pattern, with or without \r.
 func (c rgCase) asks(texts ...string) bool {
 	return slices.ContainsFunc(texts, func(s string) bool {
 		return slices.Contains(c.patterns, s) || s == `\r` && strings.Contains(strings.Join(c.patterns, " "), s)
 	})
 }
 
-// documented returns a check that docs/CONFORMANCE.md has the given lines. It reads the page before a test changes the folder.
+// documented returns a function that checks that docs/CONFORMANCE.md contains the given lines. It
+// reads the page at once, because tests change the current folder later.
 func documented(t *testing.T) func(lines []string) {
 	t.Helper()
 	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "CONFORMANCE.md"))

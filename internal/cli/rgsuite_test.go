@@ -16,20 +16,18 @@ import (
 	"time"
 )
 
-// The tests of ripgrep's own repository are written in Rust. Their file operations and
-// command lines are read from the source without a compiler, as calls of a few methods in
-// source order. Each command line is given to ripgrep and to quarry in the same
-// folder.
+// ripgrep's own tests are written in Rust. Their file operations and command lines are read from
+// the source without compiling it, by interpreting the calls of a few methods in source order. Each
+// command line is run by ripgrep and by quarry in the same folder.
 
-// rustToken is a name, a literal's value or a sign.
+// rustToken is a name, a literal or a sign of Rust source.
 type rustToken struct {
-	kind byte // n name, s string, d number, or the sign itself
+	kind byte // 'n' name, 's' string, 'd' number, or the sign itself
 	text string
 }
 
-// withFiles inserts the content of a file that the source includes, as
-// include_bytes!("./data/x"). Previously the file's path was mistaken for the fixture's
-// text, and 35 commands searched 23 bytes without a match.
+// withFiles replaces include_bytes!("./data/x") by the content of the file. Without that, the tests
+// would search the file's path instead of its content, and match nothing.
 func withFiles(t *testing.T, folder string, toks []rustToken) (out []rustToken) {
 	t.Helper()
 	for i := 0; i < len(toks); i++ {
@@ -103,8 +101,8 @@ func isNameByte(c byte) bool {
 	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
-// rustString returns the value of the literal that begins after its quote, and its
-// length with the closing quote.
+// rustString decodes a string literal that begins after its opening quote. It returns the value and
+// the length including the closing quote.
 func rustString(s string) (string, int) {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -145,24 +143,24 @@ func rustString(s string) (string, int) {
 	return b.String(), len(s)
 }
 
-// suiteCommand is a command line under construction.
+// suiteCommand is a command line that a test is building.
 type suiteCommand struct {
 	args []string
 	dir  string
 	env  []string
 }
 
-// suiteTest runs one test.
+// suiteTest is the interpreter of one test.
 type suiteTest struct {
 	name string
 	root string // its folder
 	toks []rustToken
 	vars map[string][]string
 	cmds map[string]*suiteCommand
-	fns  map[string][]rustToken // functions of the file that set a folder up
+	fns  map[string][]rustToken // helper functions in the file that set up folders
 	run  func(test string, c *suiteCommand, stdin string)
 
-	unread []string // calls whose arguments this reader does not understand
+	unread []string // calls whose arguments are not understood
 }
 
 func (s *suiteTest) path(name string) string {
@@ -172,7 +170,7 @@ func (s *suiteTest) path(name string) string {
 	return filepath.Join(s.root, name)
 }
 
-// play executes the tokens up to the end of a block.
+// play executes tokens up to the end of a block.
 func (s *suiteTest) play() {
 	for i := 0; i < len(s.toks); i++ {
 		t := s.toks[i]
@@ -184,7 +182,7 @@ func (s *suiteTest) play() {
 		}
 		switch {
 		case t.text == "if" && t.kind == 'n':
-			// Conditions ask for PCRE2 or the system: both are false.
+			// Conditions test for PCRE2 or for a system, and are taken as false.
 			not := at(1).kind == '!'
 			text := ""
 			k := 1
@@ -220,7 +218,7 @@ func (s *suiteTest) play() {
 			body.play()
 			i = s.closing(i + 1)
 		case t.text == "sleep" && at(1).kind == '(':
-			time.Sleep(20 * time.Millisecond) // to make the times of files differ
+			time.Sleep(20 * time.Millisecond) // gives files different times
 		case t.kind == 'n' && at(1).kind == '.' && at(2).text == "push_str" && at(4).kind == 's':
 			s.vars[t.text] = []string{strings.Join(s.vars[t.text], "") + at(4).text}
 			i += 5
@@ -232,7 +230,7 @@ func (s *suiteTest) play() {
 	}
 }
 
-// closing returns the position of the bracket that closes the one at a position.
+// closing returns the position of the bracket that closes the bracket at position at.
 func (s *suiteTest) closing(at int) int {
 	open := s.toks[at].kind
 	end := map[byte]byte{'{': '}', '(': ')', '[': ']'}[open]
@@ -250,7 +248,7 @@ func (s *suiteTest) closing(at int) int {
 	return len(s.toks) - 1
 }
 
-// let records text variables and commands.
+// let executes a let statement, which may define a text or a command.
 func (s *suiteTest) let(i int) {
 	k := i + 1
 	if s.toks[k].text == "mut" {
@@ -261,7 +259,7 @@ func (s *suiteTest) let(i int) {
 		k++
 	}
 	k++
-	if s.toks[k].text == "if" { // depends on the system: use the other branch
+	if s.toks[k].text == "if" { // the condition is about the system: use the else branch
 		for s.toks[k].text != "else" {
 			k++
 		}
@@ -295,7 +293,7 @@ func rustNumber(s string) int64 {
 	return n
 }
 
-// formatted substitutes the values of format! into its text in order.
+// formatted returns the result of format!: parts[0] with the other parts inserted in order.
 func formatted(parts []string) string {
 	text := parts[0]
 	for _, value := range parts[1:] {
@@ -309,7 +307,7 @@ func formatted(parts []string) string {
 	return text
 }
 
-// strings returns the texts between two tokens.
+// strings returns the string values between two tokens.
 func (s *suiteTest) strings(from, to int) (list []string) {
 	for i := from; i < to; i++ {
 		switch t := s.toks[i]; {
@@ -346,13 +344,13 @@ func (s *suiteTest) strings(from, to int) (list []string) {
 	return list
 }
 
-// chain executes calls such as dir.create(…) or cmd.arg(…).stdout().
+// chain executes a chain of calls, such as dir.create(…) or cmd.arg(…).stdout().
 func (s *suiteTest) chain(i int) int {
 	cmd := s.cmds[s.toks[i].text]
 	for i++; i+1 < len(s.toks) && s.toks[i].kind == '.'; {
 		method := s.toks[i+1].text
 		open := i + 2
-		if open < len(s.toks) && s.toks[open].kind == ':' { // a type argument
+		if open < len(s.toks) && s.toks[open].kind == ':' { // skip a type argument
 			for s.toks[open].kind != '(' {
 				open++
 			}
@@ -372,10 +370,10 @@ func (s *suiteTest) chain(i int) int {
 	return i - 1
 }
 
-// unreadText represents an expression that is not understood.
+// unreadText is the value of an expression that is not understood.
 const unreadText = "\x00unread"
 
-// wantArgs is the number of arguments of the methods that set up a folder.
+// wantArgs maps methods that set up a folder to their number of arguments.
 var wantArgs = map[string]int{
 	"create": 2, "create_bytes": 2, "try_create": 2, "try_create_bytes": 2, "create_size": 2, "create_dir": 1, "remove": 1,
 	"link_dir": 2, "link_file": 2, "env": 2, "current_dir": 1, "pipe": 1,
@@ -411,8 +409,8 @@ func (s *suiteTest) call(cmd *suiteCommand, method string, args []string) {
 	}
 }
 
-// suiteDifferences lists the tests whose answer differs from ripgrep's, each with the
-// difference of docs/SEARCH.md that explains it.
+// suiteDifferences maps tests whose results differ from ripgrep's to the difference in
+// docs/SEARCH.md that explains them.
 var suiteDifferences = map[string]string{
 	"f416_crlf": crlfEnding, "f416_crlf_multiline": crlfEnding, "f416_crlf_only_matching": crlfEnding, "r1765": crlfEnding,
 	"f1414_no_require_git":          "ignore files count outside git repositories",
@@ -453,15 +451,15 @@ const (
 	mendedSince = "ripgrep 15.0: mended since"
 )
 
-// TestRipgrepSuite runs the commands of ripgrep's own tests through both programs.
-// The suite is read from ripgrep/tests in the folder named by QUARRY_SUITES.
+// TestRipgrepSuite runs the commands of ripgrep's tests with both programs and compares the
+// results. The tests are in ripgrep/tests in the folder named by QUARRY_SUITES.
 func TestRipgrepSuite(t *testing.T) {
 	folder := os.Getenv("QUARRY_SUITES")
 	if folder == "" {
 		t.Skip("set QUARRY_SUITES to a folder that holds ripgrep's repository as ripgrep")
 	}
 	rg, _ := ripgrep(t)
-	program, err := exec.LookPath("quarry") // this test's own binary: see TestMain
+	program, err := exec.LookPath("quarry") // the running test binary: see TestMain
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -484,7 +482,7 @@ func TestRipgrepSuite(t *testing.T) {
 	run := func(test string, c *suiteCommand, stdin string) {
 		reset := accessTimes(c.dir)
 		want := runSuite(rg, append([]string{"--sort", "path"}, c.args...), c, stdin)
-		reset() // ripgrep has read the files
+		reset() // restore the access times, because ripgrep has read the files
 		got := runSuite(program, quarryArgs(c.args), c, stdin)
 		if want.out == "" {
 			silent++
@@ -517,8 +515,8 @@ func TestRipgrepSuite(t *testing.T) {
 	}
 }
 
-// accessTimes returns a function that restores the current times of a folder's
-// files.
+// accessTimes returns a function that resets the times of all files in a folder to their current
+// values.
 func accessTimes(dir string) func() {
 	type times struct{ read, written time.Time }
 	was := map[string]times{}
@@ -603,7 +601,7 @@ func playFile(t *testing.T, toks []rustToken, hay map[string][]string, run func(
 	}
 }
 
-// quarryArgs requests ripgrep's way of counting lines in a pipe: see "line numbers
+// quarryArgs adds the flags that turn off line numbers in a pipe, as in ripgrep: see "line numbers
 // also in a pipe".
 func quarryArgs(args []string) []string {
 	out := []string{"search"}
@@ -632,8 +630,8 @@ func runSuite(program string, args []string, c *suiteCommand, stdin string) outc
 	return outcome{out.String(), cmd.ProcessState.ExitCode(), errs.String()}
 }
 
-// boundedBuffer fails if the output for a small tree is endless, as some of ripgrep's
-// outputs are: it would fill the memory.
+// boundedBuffer is a buffer of limited size. Some of ripgrep's tests have endless output, which
+// would fill the memory.
 type boundedBuffer struct{ bytes.Buffer }
 
 var errEndless = errors.New("the answer has no end")
@@ -645,13 +643,12 @@ func (b *boundedBuffer) Write(p []byte) (int, error) {
 	return b.Buffer.Write(p)
 }
 
-// ReadFrom hides bytes.Buffer's ReadFrom, which has no limit.
+// ReadFrom replaces bytes.Buffer's ReadFrom, which has no limit.
 func (b *boundedBuffer) ReadFrom(r io.Reader) (int64, error) {
 	return io.Copy(struct{ io.Writer }{b}, r)
 }
 
-// suiteDiff compares the exit code and the lines, which may be in any order unless one was
-// requested.
+// suiteDiff compares exit codes and lines. The order of lines matters only if ordered is set.
 func suiteDiff(want, got outcome, ordered bool) string {
 	sorted := func(s string) []string {
 		lines := strings.SplitAfter(s, "\n")
@@ -672,14 +669,14 @@ func shortened(s string) string {
 	return s
 }
 
-// normalStats drops measurements of the run.
+// normalStats removes measurements, such as times, from statistics.
 func normalStats(out string) string {
 	if strings.HasPrefix(out, `{"type"`) || strings.HasPrefix(out, `{"data"`) {
 		return fmt.Sprint(messages(out))
 	}
 	var keep []string
 	for line := range strings.Lines(out) {
-		// --stats has four more lines than ripgrep's.
+		// quarry's --stats prints four more lines than ripgrep's.
 		if !strings.Contains(line, " seconds") && !strings.HasSuffix(line, " files considered\n") && !strings.HasPrefix(line, "skipped: ") &&
 			!strings.HasPrefix(line, "strategy: ") && !strings.HasSuffix(line, " bytes searched\n") && !strings.HasSuffix(line, " bytes printed\n") && !strings.HasPrefix(line, "plan: ") {
 			keep = append(keep, line)

@@ -16,7 +16,8 @@ import (
 	"quarry/internal/cli/filetypes"
 )
 
-// rgDiffers maps ripgrep's flags that differ here to a description of the difference.
+// rgDiffers maps ripgrep's flags that behave differently in quarry to a description of the
+// difference.
 var rgDiffers = map[string]string{
 	"follow":                       "within the workspace only: a link that leads out of it is reported",
 	"pcre2":                        "PCRE2's syntax where our engine gives the same answer: look-around, backreferences, Unicode classes; an error for the rest",
@@ -44,8 +45,8 @@ var rgDiffers = map[string]string{
 
 var rgFlag = regexp.MustCompile(`^ {4}(?:-(.)[^-]*?, )?--([a-z0-9-]+)(?:=(\S+))?`)
 
-// rgTable accounts for every flag of rg --help, and lists those that differ
-// here.
+// rgTable returns a table of the flags in rg --help that behave differently. It returns an error
+// for unknown flags.
 func rgTable(help string) (string, error) {
 	fl := newSearch(Streams{}).Flags()
 	var b strings.Builder
@@ -94,8 +95,8 @@ func rgTable(help string) (string, error) {
 	return fmt.Sprintf("%d flags of ripgrep 15 are the same, %d differ, %d have no effect. Flags that cancel others, such as `--no-hidden`, work too.\n\n", n["same"], n["differs"], n["no effect"]) + b.String(), nil
 }
 
-// TestRipgrepFlags writes the table of flags into docs/SEARCH.md, with -update, and
-// fails when a flag of rg --help is missing.
+// TestRipgrepFlags fails if a flag in rg --help is missing. With -update it writes the table of
+// flags into docs/SEARCH.md.
 func TestRipgrepFlags(t *testing.T) {
 	rg, version := ripgrep(t)
 	if version < 15 {
@@ -133,7 +134,7 @@ func TestRipgrepFlags(t *testing.T) {
 	}
 }
 
-// The file types equal rg --type-list.
+// The file types are the same as in rg --type-list.
 func TestRipgrepTypes(t *testing.T) {
 	rg, version := ripgrep(t)
 	if version != 15 {
@@ -163,7 +164,7 @@ func TestRipgrepTypes(t *testing.T) {
 // cancels its flag.
 func TestOpposites(t *testing.T) {
 	for _, name := range slices.Sorted(mapKeys(opposites)) {
-		cmd := newRg(Streams{}) // which has all of them
+		cmd := newRg(Streams{}) // quarry rg has all flags
 		of := cmd.Flags().Lookup(opposites[name])
 		if of == nil || cmd.Flags().Lookup(name) == nil {
 			t.Errorf("--%s takes back --%s: one is missing", name, opposites[name])

@@ -31,8 +31,7 @@ func writeTree(t *testing.T, dir string, files map[string]string) {
 	}
 }
 
-// makeTrees writes the trees. Their names sort equally as whole paths and by path
-// elements.
+// makeTrees creates the trees. Their names have the same order by bytes as by path elements.
 func makeTrees(t *testing.T) map[string]string {
 	t.Helper()
 	top := t.TempDir()

@@ -22,33 +22,34 @@ import (
 	"quarry/internal/doctor"
 )
 
-// sandboxUser is a user without an entry: neither root nor the overflow uid of the user
-// nobody.
+// sandboxUser is a uid without an entry in the user database. It is neither root nor the overflow
+// uid, which is the user nobody.
 const sandboxUser = 48151
 
-// sandboxed is a user with a home and a workspace whose commands run in a sandbox.
+// sandboxed is a patient whose commands run in a sandbox.
 type sandboxed struct {
 	*patient
 	box []string // the command that makes the sandbox
-	env []string // in addition
+	env []string // additional environment variables
 
 	uid      uint32 // the user of commands, if the test runs as root
-	messages int    // message files
+	messages int    // number of message files written
 }
 
-// newSandboxed gives the patient's files to an ordinary user, if the test runs as root.
+// newSandboxed returns a patient whose files belong to an ordinary user even if the test runs as
+// root.
 func newSandboxed(t *testing.T) *sandboxed {
 	t.Helper()
 	p := newPatient(t)
-	program := p.copyProgram() // a sandbox may hide the folder of the test program
+	program := p.copyProgram() // a sandbox may hide the original's folder
 	if os.Getuid() == 0 {
 		p.give(sandboxUser, program)
 	}
 	return &sandboxed{patient: p, uid: sandboxUser}
 }
 
-// give makes a user the owner of the patient's files, except the program, which is a link
-// to the running one.
+// give changes the owner of the patient's files, except that of the program, which is a link to the
+// running test binary.
 func (p *patient) give(uid int, program string) {
 	p.t.Helper()
 	err := filepath.WalkDir(filepath.Dir(p.home), func(file string, _ fs.DirEntry, err error) error {
@@ -62,7 +63,7 @@ func (p *patient) give(uid int, program string) {
 	}
 }
 
-// needsBox skips a test if its sandbox can't be made on this machine.
+// needsBox skips a test if the sandbox doesn't work on this machine.
 func (s *sandboxed) needsBox() {
 	s.t.Helper()
 	if len(s.box) == 0 {
@@ -76,7 +77,7 @@ func (s *sandboxed) needsBox() {
 	}
 }
 
-// sh runs a command line inside.
+// sh runs a command line in the sandbox.
 func (s *sandboxed) sh(script string, env ...string) (string, int) {
 	s.t.Helper()
 	cmd := s.command(script, env...)
@@ -107,7 +108,7 @@ const (
 `
 )
 
-// mcp returns a command line that sends messages to a server and waits for its answer.
+// mcp returns a command line that sends messages to a server and waits for the answer.
 func (s *sandboxed) mcp(messages, flags string) string {
 	s.t.Helper()
 	s.messages++
@@ -116,13 +117,13 @@ func (s *sandboxed) mcp(messages, flags string) string {
 	return "quarry mcp --root . " + flags + " < ../" + name
 }
 
-// bwrap makes the patient's files writable in bubblewrap, and all others readable.
+// bwrap uses bubblewrap with the patient's files writable and all other files read-only.
 func (s *sandboxed) bwrap(more ...string) {
 	top := filepath.Dir(s.home)
 	s.box = append([]string{"bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--bind", top, top, "--die-with-parent"}, more...)
 }
 
-// owned gives the patient's files to another user, which only root can do.
+// owned changes the owner of some of the patient's files, for which the test has to run as root.
 func (s *sandboxed) owned(uid int, files ...string) {
 	if os.Getuid() != 0 {
 		s.t.Skip("only root can give a file away")
@@ -134,16 +135,16 @@ func (s *sandboxed) owned(uid int, files ...string) {
 	}
 }
 
-// sandboxes lists the sandboxes in which coding agents run tools, and kinds of homes.
-// Searches work in each.
+// sandboxes lists sandboxes that coding agents use for tools, and kinds of home folders. Searches
+// must work in all of them.
 var sandboxes = []struct {
 	name string
 	make func(s *sandboxed)
-	// closed is the reason why nothing can be changed, as a shell words it; "" if changes work.
+	// closed is the shell's error message if nothing can be changed; "" if changes work.
 	closed string
-	// findings are the doctor's, without the note about owners without a name.
+	// findings are the doctor's findings, except the note about owners without names.
 	findings []string
-	// helps reports that changes work with XDG_STATE_HOME.
+	// helps is set if changes work after setting XDG_STATE_HOME.
 	helps bool
 }{
 	{name: "bubblewrap", make: func(s *sandboxed) { s.bwrap("--unshare-all", "--share-net") }},
@@ -192,9 +193,9 @@ var sandboxes = []struct {
 	},
 }
 
-// In every sandbox all searches work: at the shell, over MCP, on the page. Changes work if
-// the undo log can be written; otherwise they answer READ_ONLY with advice. The doctor's
-// findings are true, and its advice is harmless.
+// In every sandbox, all searches work at the shell, over MCP and on the page. Changes work if the
+// undo log can be written; otherwise they fail with READ_ONLY and advice. The doctor's findings are
+// true, and its advice is harmless.
 func TestSandboxes(t *testing.T) {
 	for _, c := range sandboxes {
 		t.Run(c.name, func(t *testing.T) {
@@ -270,7 +271,7 @@ func TestSandboxes(t *testing.T) {
 	}
 }
 
-// doctor returns the findings, without the note about owners without a name.
+// doctor returns the doctor's findings, without the note about owners that have no name.
 func (s *sandboxed) doctor() []doctor.Finding {
 	s.t.Helper()
 	out, _ := s.sh("quarry doctor --json --least-free 1 --proc ../proc")
@@ -281,7 +282,7 @@ func (s *sandboxed) doctor() []doctor.Finding {
 	return slices.DeleteFunc(res.Findings, func(f doctor.Finding) bool { return f.ID == ownerUnverified })
 }
 
-// searchPage starts quarry ui inside and searches on its page from outside.
+// searchPage starts quarry ui in the sandbox and searches on its page from outside.
 func (s *sandboxed) searchPage() {
 	s.t.Helper()
 	cmd := s.command("exec quarry ui --no-open")
@@ -323,8 +324,8 @@ func (s *sandboxed) searchPage() {
 	}
 }
 
-// With --read-only a server starts and searches although the undo log of earlier changes
-// is on a read-only volume; the log can be read, too.
+// With --read-only, a server starts and can search and read the log, although the undo log is on a
+// read-only volume.
 func TestReadOnlyStateFolder(t *testing.T) {
 	s := newSandboxed(t)
 	if out, code := s.sh("quarry edit a.txt --old one --new two"); code != 0 {

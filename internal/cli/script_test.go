@@ -15,14 +15,14 @@ import (
 	"quarry/internal/stress"
 )
 
-// The scripts of testdata/script run the program as a shell would; they are
-// documentation that is always correct.
+// The scripts in testdata/script run the program as from a shell. They serve as documentation that
+// is always correct.
 func TestMain(m *testing.M) {
 	testscript.Main(guests{m}, map[string]func(){
 		"quarry": func() {
 			in := os.Stdin
 			if len(os.Args) > 1 && (os.Args[1] == "search" || os.Args[1] == "rg") && os.Getenv("PIPED") == "" && !slices.Contains(os.Args, "-") {
-				in, _ = os.Open(os.DevNull) // a script's standard input is always a pipe
+				in, _ = os.Open(os.DevNull) // a script's standard input would otherwise be a pipe
 			}
 			os.Exit(Run(context.Background(), os.Args[1:], Streams{In: in, Out: os.Stdout, Err: os.Stderr}))
 		},
@@ -51,8 +51,8 @@ func (g guests) Run() int {
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
-		// Each script has its own home: testscript's /no-home is not an absolute path on Windows,
-		// and root could create it elsewhere.
+		// Each script has its own home folder. testscript's own value, /no-home, is not an absolute
+		// path on Windows, and root could create it elsewhere.
 		Setup: func(env *testscript.Env) error {
 			home := env.WorkDir + "-home"
 			for _, name := range []string{"HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA"} {
@@ -72,15 +72,15 @@ func TestScripts(t *testing.T) {
 			return false, fmt.Errorf("unknown condition %q", name)
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			// crlf FILE... gives the files \r\n line endings.
+			// crlf FILE... converts the files to \r\n line endings.
 			"crlf": func(ts *testscript.TestScript, _ bool, args []string) {
 				for _, name := range args {
 					text := strings.ReplaceAll(ts.ReadFile(name), "\n", "\r\n")
 					ts.Check(os.WriteFile(ts.MkAbs(name), []byte(text), 0o666))
 				}
 			},
-			// numbers N FILE replaces NUMBERS in the file by 1 to N, with the line
-			// endings of a JSON text.
+			// numbers N FILE replaces the word NUMBERS in the file by the numbers from 1 to N,
+			// separated by \n as written in JSON.
 			"numbers": func(ts *testscript.TestScript, _ bool, args []string) {
 				n, err := strconv.Atoi(args[0])
 				ts.Check(err)
@@ -91,8 +91,8 @@ func TestScripts(t *testing.T) {
 				text := strings.Replace(ts.ReadFile(args[1]), "NUMBERS", list.String(), 1)
 				ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o666))
 			},
-			// id VARIABLE sets a variable to the first word of the last output, which
-			// is the id of the newest change after quarry log.
+			// id VARIABLE sets the variable to the first word of the last output. After quarry log,
+			// that is the id of the newest change.
 			"id": func(ts *testscript.TestScript, _ bool, args []string) {
 				word, _, _ := strings.Cut(ts.ReadFile("stdout"), " ")
 				ts.Setenv(args[0], word)

@@ -49,7 +49,7 @@ Exit code 0 when something matched, 1 when nothing did, 2 for an error.`,
 	return cmd
 }
 
-// searching is the state of one search of the command line.
+// searching is the state of one search from the command line.
 type searching struct {
 	s          env.Streams
 	f          *searchFlags
@@ -58,13 +58,13 @@ type searching struct {
 	targets    []target
 	out        printing.Output
 	total      search.Summary
-	held       []heldFile // files waiting to be reversed
+	held       []heldFile // files kept until all are found, to be sorted
 	began      time.Time
-	accessed   map[accessKey]time.Time // of the files in scope before they are read; for --sort accessed
-	given      int                     // lines, or files if those are shown, that count for --limit
+	accessed   map[accessKey]time.Time // for --sort accessed: access times before the search reads the files
+	given      int                     // lines, or files if only those are shown, counted for --limit
 	failed     bool                    // something could not be searched
-	binaryTold int                     // binary files named by a line of stderr
-	in         *env.Implicit           // standard input if it was not named; nil otherwise
+	binaryTold int                     // binary files reported on stderr
+	in         *env.Implicit           // standard input if it is searched without being named; else nil
 
 	implicit bool // no path was given
 	rules    []string
@@ -77,7 +77,7 @@ type heldFile struct {
 	file search.FileMatch
 }
 
-// errStop ends a search that has enough results.
+// errStop ends a search that has reached its limit.
 var errStop = errors.New("enough")
 
 func runSearch(cmd *cobra.Command, s env.Streams, f *searchFlags, args []string) error {
@@ -98,15 +98,15 @@ func runSearch(cmd *cobra.Command, s env.Streams, f *searchFlags, args []string)
 		return err
 	}
 	if f.given["max-count"] && f.maxCount == 0 {
-		return env.ErrNone // a limit of zero matches
+		return env.ErrNone // --max-count 0 allows no matches
 	}
 	ctx := cmd.Context()
 	r := &searching{s: s, f: f, began: time.Now()}
 	if f.mode == "files" {
-		q.Patterns = []string{"x"} // nothing is searched
+		q.Patterns = []string{"x"} // a placeholder, since no content is searched
 	} else if len(q.Patterns) == 0 {
 		if !f.invert {
-			return env.ErrNone // no pattern matches nothing
+			return env.ErrNone // an empty list of patterns matches nothing
 		}
 		q.Patterns, q.Match = []string{`[a&&b]`}, match.Options{Mode: q.Match.Mode}
 	}
@@ -123,7 +123,7 @@ func runSearch(cmd *cobra.Command, s env.Streams, f *searchFlags, args []string)
 		lines := q.Match
 		lines.Mode = match.Lines
 		if p, err := compileWithin(bounded, q.Patterns, lines); err == nil {
-			r.q.Match, r.pattern = lines, p // as in ripgrep, which counts lines then
+			r.q.Match, r.pattern = lines, p // ripgrep too counts lines if no match can span several
 		}
 	}
 	if r.contents, err = f.contents(bounded); err != nil {
@@ -153,8 +153,8 @@ func runSearch(cmd *cobra.Command, s env.Streams, f *searchFlags, args []string)
 	return r.run(ctx)
 }
 
-// needsUnicode returns the part of a JavaScript pattern that is a property or a
-// character only with the u or v flag, if the query has neither flag.
+// needsUnicode returns the part of a JavaScript pattern that needs the u or v flag, such as a
+// property escape. It returns "" if the query has one of these flags.
 func needsUnicode(q *search.Query) string {
 	if q.Match.Syntax != match.ECMAScript || q.Match.Unicode || q.Match.UnicodeSets {
 		return ""
@@ -181,7 +181,7 @@ func (f *searchFlags) bounded(ctx context.Context, began time.Time) (context.Con
 	return context.WithCancel(ctx)
 }
 
-// complain reports a file that could not be searched; the search continues.
+// complain reports a file that could not be searched, but does not end the search.
 func (r *searching) complain(err error) {
 	r.failed = true
 	if !r.f.noMessages {
@@ -211,7 +211,7 @@ func (r *searching) run(ctx context.Context) error {
 	if err := r.giveHeld(ctx); err != nil {
 		return err
 	}
-	if r.f.rg { // ripgrep counts those too
+	if r.f.rg { // ripgrep counts binary files as searched
 		r.total.Stats.Searched += r.total.SkippedCount[search.Binary]
 	}
 	if err := r.out.Finish(&r.total); err != nil {
@@ -231,7 +231,7 @@ func (r *searching) run(ctx context.Context) error {
 	}
 	found := r.total.FilesMatched > 0
 	if r.implicit && r.in == nil && r.total.Stats.Considered == 0 && r.total.Stopped == "" && !r.failed && !r.q.Changed.Any() {
-		// This differs from finding nothing: no file was searched.
+		// Finding nothing in no files needs its own message.
 		r.complain(r.nothingSearched())
 	}
 	switch {
@@ -252,17 +252,18 @@ func (r *searching) run(ctx context.Context) error {
 	return nil
 }
 
-// compileWithin compiles the patterns within the time of --timeout.
+// compileWithin compiles the patterns and gives up when ctx is done.
 func compileWithin(ctx context.Context, patterns []string, o match.Options) (*match.Pattern, error) {
 	p, err := match.NewCompiler(ctx, o).Any(patterns)
 	if errors.Is(err, context.DeadlineExceeded) {
-		// No time is left to search, and the answer will say so.
+		// No time is left. This pattern matches nothing; the search will stop at once and report
+		// the timeout.
 		return match.CompileAny([]string{`[a&&b]`}, match.Options{Mode: o.Mode})
 	}
 	return p, err
 }
 
-// nothingSearched says why no file was searched.
+// nothingSearched returns the error that says why no file was searched.
 func (r *searching) nothingSearched() error {
 	if filters := r.f.filters(); filters != "" {
 		return fmt.Errorf("no file was searched: none passes %s\n  --files lists those that do; -uu takes hidden and ignored ones too", filters)
@@ -270,9 +271,8 @@ func (r *searching) nothingSearched() error {
 	return errors.New("no file was searched: there is none that is neither hidden nor ignored\n  -uu searches those too")
 }
 
-// cutShort says why the answer is incomplete for another reason than --limit, or
-// returns "". The exit code is then 2, since 1 means that everything was searched and
-// nothing found.
+// cutShort says why the answer is incomplete for a reason other than --limit, or returns "". If it
+// is incomplete the exit code is 2, because 1 means that everything was searched and nothing found.
 func (r *searching) cutShort() string {
 	switch r.total.Stopped {
 	case search.StopTime:
@@ -283,8 +283,8 @@ func (r *searching) cutShort() string {
 	return ""
 }
 
-// room sets the limits of the next path to the remainder of --limit and --timeout.
-// It reports false if nothing remains.
+// room limits the next path's query to the rest of --limit and --timeout. It returns false if
+// nothing is left.
 func (r *searching) room() bool {
 	if r.f.timeout > 0 {
 		if r.q.Limits.Time = r.f.timeout - time.Since(r.began); r.q.Limits.Time <= 0 {
@@ -306,7 +306,7 @@ func (r *searching) room() bool {
 	return false
 }
 
-// input returns standard input, whether it was named or is a pipe.
+// input returns standard input, either named as - or searched implicitly.
 func (r *searching) input(ctx context.Context) io.Reader {
 	if r.in != nil {
 		return r.in
@@ -314,10 +314,9 @@ func (r *searching) input(ctx context.Context) io.Reader {
 	return env.InputOf(ctx, r.s.In)
 }
 
-// target searches one path. Its errors are reported, and the search
-// continues.
+// target searches one path. Errors about the path are reported, and the search continues.
 func (r *searching) target(ctx context.Context, t *target) error {
-	var own error // of the output
+	var own error // error from writing the output
 	give := func(file *search.FileMatch) error {
 		if r.f.quiet && r.f.mode != "json" {
 			if r.f.stats || file.Matched == 0 && !r.q.FilesWithoutMatch {
@@ -351,7 +350,7 @@ func (r *searching) target(ctx context.Context, t *target) error {
 		return err
 	case errors.Is(err, env.ErrIdle):
 		return err
-	case err != nil && badQuery(err): // an error of the query, not of a path
+	case err != nil && badQuery(err): // the query is invalid, whatever the path
 		return err
 	case err != nil:
 		r.complain(env.PathError(t.arg(), err))
@@ -362,7 +361,7 @@ func (r *searching) target(ctx context.Context, t *target) error {
 	return nil
 }
 
-// searchInput searches standard input or its replacement.
+// searchInput searches standard input, or the stream that replaces it.
 func (r *searching) searchInput(ctx context.Context, t *target, give func(*search.FileMatch) error) (*search.Summary, error) {
 	in := r.input(ctx)
 	if t.stream != "" {
@@ -438,8 +437,7 @@ func (r *searching) listFiles(ctx context.Context) error {
 	return nil
 }
 
-// hold prints a file, or keeps it until all files are known if the order requires
-// that.
+// hold prints a file, or keeps it for later if the order requires knowing all files first.
 func (r *searching) hold(t *target, file *search.FileMatch) error {
 	path := t.shown(file.Path)
 	if r.ordered() {
@@ -449,13 +447,13 @@ func (r *searching) hold(t *target, file *search.FileMatch) error {
 	return r.out.File(path, file)
 }
 
-// badQuery reports whether an error is about the query, such as an invalid glob, and not
-// about a path.
+// badQuery reports whether an error is about the query, such as an invalid glob, and not about a
+// path.
 func badQuery(err error) bool {
 	return fault.CodeOf(err) == fault.InvalidPattern
 }
 
-// about returns the query for a path of a target.
+// about returns the query for one path of a target.
 func (r *searching) about(t *target, path string) search.Query {
 	q := r.q
 	if path != "" {
@@ -463,39 +461,39 @@ func (r *searching) about(t *target, path string) search.Query {
 	}
 	q.Without.NoGit = r.withoutGit(t)
 	named := t.isFile || t.stdin
-	if named && !q.Binary { // for a binary file that was named, say whether it matches
+	if named && !q.Binary { // for a named binary file, report whether it matches
 		q.NUL = search.MentionNULMapped
 	}
 	if r.f.rg {
 		q.NUL, q.Binary = r.f.nulRule(t, len(r.targets)), q.Binary && (r.f.text || r.f.nulData)
 	}
-	q.Binary = q.Binary || named && r.f.mode == "json" // JSON can show its lines
+	q.Binary = q.Binary || named && r.f.mode == "json" // JSON can represent binary lines
 	if r.contents != nil && path != "" {
 		q.Text = func(path string, b io.Reader) (io.ReadCloser, error) { return r.contents(t.shown(path), b) }
 	}
 	return q
 }
 
-// ordered reports whether the order requires that all files are known first.
+// ordered reports whether all files must be found before the first is printed.
 func (r *searching) ordered() bool {
 	_, reversed := r.f.order()
 	return reversed || r.q.Order != search.ByPath || r.byNames()
 }
 
-// byNames reports ripgrep's --sort path: folder by folder, with a/b before
-// a-b. Otherwise files are ordered by the bytes of their paths.
+// byNames reports whether to sort as ripgrep's --sort path does: folder by folder, so a/b comes
+// before a-b. Otherwise files are sorted by the bytes of their paths.
 func (r *searching) byNames() bool {
 	by, _ := r.f.order()
 	return r.f.rg && by == "path" && (r.f.given["sort"] || r.f.given["sortr"] || r.f.sortFiles)
 }
 
-// twice reports whether files are found first and then searched again for their lines
-// in order: the memory for all lines would be unlimited.
+// twice reports whether to find the files first and then search each again in order. Keeping all
+// lines until they can be sorted would take unlimited memory.
 func (r *searching) twice() bool {
 	return r.ordered() && r.q.Detail == search.Lines && r.f.limit == 0 && !r.q.Passthru && r.f.mode != "files"
 }
 
-// again searches a found file again and writes its lines.
+// again repeats the search in one found file and prints its lines.
 func (r *searching) again(ctx context.Context, h *heldFile) error {
 	q := r.about(h.from, h.file.Path)
 	q.Order, q.Parts = search.ByPath, true
@@ -519,11 +517,11 @@ func (r *searching) again(ctx context.Context, h *heldFile) error {
 	return nil
 }
 
-// accessKey is a file of a workspace.
+// accessKey identifies a file by its workspace and path.
 type accessKey struct{ root, path string }
 
-// noteAccess records when the files in scope were last read, because the search changes
-// that time.
+// noteAccess records the access times of all files in scope, because searching a file changes its
+// access time.
 func (r *searching) noteAccess(ctx context.Context) error {
 	if by, _ := r.f.order(); by != "accessed" || r.f.mode == "files" {
 		return nil
@@ -546,8 +544,8 @@ func (r *searching) noteAccess(ctx context.Context) error {
 	return nil
 }
 
-// giveHeld prints the held files: by path or by time, the oldest first,
-// in reverse with --sortr.
+// giveHeld prints the held files sorted by path, or by time with the oldest first. --sortr reverses
+// the order.
 func (r *searching) giveHeld(ctx context.Context) error {
 	by, reversed := r.f.order()
 	for i := range r.held {
@@ -565,7 +563,7 @@ func (r *searching) giveHeld(ctx context.Context) error {
 	for rest := r.held; r.byNames() && len(rest) > 0; {
 		n := len(rest)
 		if i := slices.IndexFunc(rest, func(h heldFile) bool { return h.from != rest[0].from }); i > 0 && !reversed {
-			n = i // each path in turn
+			n = i // sort each given path separately
 		}
 		slices.SortStableFunc(rest[:n], func(a, b heldFile) int {
 			return strings.Compare(strings.ReplaceAll(a.path, "/", "\x00"), strings.ReplaceAll(b.path, "/", "\x00"))
@@ -576,7 +574,7 @@ func (r *searching) giveHeld(ctx context.Context) error {
 		slices.Reverse(r.held)
 	}
 	if r.twice() {
-		r.total.LinesMatched, r.total.Matches = 0, 0 // there was one for each file
+		r.total.LinesMatched, r.total.Matches = 0, 0 // the first search counted once per file; again counts all
 	}
 	for i := range r.held {
 		if h := &r.held[i]; r.twice() && !h.from.stdin {
@@ -596,8 +594,8 @@ func (r *searching) giveHeld(ctx context.Context) error {
 	return nil
 }
 
-// numbers reports whether lines are numbered: in quarry search always unless
-// turned off; in quarry rg on a terminal, and with a column.
+// numbers reports whether to print line numbers. By default quarry search does so always, and
+// quarry rg on a terminal or with --column.
 func (r *searching) numbers(tty bool) bool {
 	f := r.f
 	if !f.rg || f.number != "" {
@@ -607,8 +605,8 @@ func (r *searching) numbers(tty bool) bool {
 	return f.column || f.vimgrep || tty && !onlyInput
 }
 
-// output selects the printer for the flags. paths is the number of given paths, found or
-// not.
+// output selects the printer for the flags. paths is the number of given paths, including those not
+// found.
 func (r *searching) output(paths int) (printing.Output, error) {
 	f := r.f
 	tty := r.s.OutTerminal()

@@ -23,7 +23,7 @@ import (
 	"quarry/match"
 )
 
-// setter is a command that makes a set of changes.
+// setter is the changer of commands that apply several operations as one change.
 type setter struct {
 	changer
 	summary string
@@ -36,7 +36,7 @@ func (c *setter) setFlags(fl *pflag.FlagSet) {
 	c.flags(fl, false)
 }
 
-// apply applies the set, or plans it, and reports each file.
+// apply applies the operations, or plans them in a dry run, and reports each file.
 func (c *setter) apply(ctx context.Context, tool string, ops []change.Op, summary string) error {
 	if c.summary != "" {
 		summary = c.summary
@@ -68,15 +68,14 @@ func (c *setter) apply(ctx context.Context, tool string, ops []change.Op, summar
 	return c.run(render.Editing, "", setProblem(err))
 }
 
-// mayApply refuses a set that changes Git's own files. A person need not have typed its
-// paths: they may come from a patch.
+// mayApply refuses to change Git's own files: the paths may come from a patch, unseen by the user.
 func (c *setter) mayApply(ops []change.Op) error {
 	for i := range ops {
 		link := ops[i].Verb == change.MovePath || ops[i].Verb == change.DeletePath
 		for _, path := range []string{ops[i].Path, ops[i].To} {
 			real, err := realEntry(filepath.Join(c.ws.Dir(), filepath.FromSlash(path)))
 			if err != nil {
-				continue // an invalid path, which the workspace reports
+				continue // invalid; the workspace reports it
 			}
 			if err := c.mayTouch(path, c.ws.Dir(), real, link); err != nil {
 				return err
@@ -86,7 +85,7 @@ func (c *setter) mayApply(ops []change.Op) error {
 	return nil
 }
 
-// setProblem lists all impossible operations, each with its hint.
+// setProblem formats an error that lists all impossible operations, each with its hint.
 func setProblem(err error) error {
 	var set *change.SetError
 	if !errors.As(err, &set) {
@@ -164,12 +163,12 @@ type replaceFlags struct {
 	structure                                   bool
 	hole                                        string
 	globs                                       []string
-	also, by                                    []string // further patterns and their texts
+	also, by                                    []string // further patterns and their replacements
 	expect                                      int
 }
 
-// replaceError is an error of a replacement in files, which has only some flags of a
-// search.
+// replaceError is an error of quarry replace. It marks the command's errors, because the command
+// has only some of the flags that search's hints suggest.
 type replaceError struct{ error }
 
 func (e *replaceError) Unwrap() error { return e.error }
@@ -253,7 +252,7 @@ func (f *replaceFlags) run(ctx context.Context, args []string) error {
 	found, err := replacer.FindAll(ctx, f.ws, list)
 	p.End()
 	if errors.Is(err, replacer.ErrNone) {
-		if !f.quiet { // also in a pipe, because the caller asked for a change
+		if !f.quiet { // report even in a pipe, because the caller asked for a change
 			fmt.Fprintln(f.s.Err, "quarry: nothing matches, so nothing was changed")
 		}
 		return errors.Join(f.ws.Close(), env.ErrNone)

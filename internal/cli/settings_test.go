@@ -23,13 +23,13 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the generated documents")
 
-// tree returns the command tree as a user sees it.
+// tree returns the whole command tree.
 func tree() *cobra.Command {
 	return newRoot(Streams{Conf: &env.Settings{}}, "")
 }
 
-// withoutKey lists flags that quarry.toml can't set, and why: "find exec" for
-// that command, "force" for any command.
+// withoutKey lists the flags that quarry.toml can't set, with the reason. "find exec" is the flag
+// of one command, "force" the flag of any command.
 var withoutKey = map[string]string{
 	"force": "has to be said each time", "replace literal": "changes what a text means",
 	"note list columns": "asks for one answer", "note list sort": "asks for one answer", "note list group": "asks for one answer", "note list tasks": "asks for one answer", "note task line": "is about one change", "note task open": "is about one change", "mv heading": "is about one change", "help": "asks for one answer", "json": "asks for one answer", "root": "names the folder the sections are chosen by",
@@ -106,8 +106,8 @@ var withoutKey = map[string]string{
 	"doctor clean": "has to be said each time", "doctor fix": "has to be said each time",
 }
 
-// Every key is a flag of each of its commands, of the same kind; every flag has
-// a key or a reason to have none.
+// Every key corresponds to a flag of the same kind in each of its commands. Every flag has a key,
+// or a reason in withoutKey.
 func TestKeysAndFlags(t *testing.T) {
 	top := tree()
 	have := map[string]bool{}
@@ -118,7 +118,7 @@ func TestKeysAndFlags(t *testing.T) {
 				t.Errorf("%s: unknown command %s", k.Path(), name)
 				continue
 			}
-			cmd.InheritedFlags() // merges the flags of parent commands
+			cmd.InheritedFlags() // adds the flags of parent commands
 			fl := cmd.Flags().Lookup(k.Name)
 			if fl == nil {
 				fl = cmd.InheritedFlags().Lookup(k.Name)
@@ -145,7 +145,7 @@ func TestKeysAndFlags(t *testing.T) {
 	command.Each(top, func(cmd *cobra.Command) {
 		name := command.Name(cmd)
 		if name == "rg" || name == "fd" {
-			return // ripgrep's and fd's defaults apply
+			return // these have the defaults of ripgrep and fd
 		}
 		cmd.InheritedFlags()
 		cmd.Flags().VisitAll(func(fl *pflag.Flag) {
@@ -191,7 +191,7 @@ func TestConfigDoc(t *testing.T) {
 	}
 }
 
-// The example file sets nothing, and each of its lines is a valid setting.
+// The example file sets nothing, and each line of it is valid once uncommented.
 func TestConfigExample(t *testing.T) {
 	home := t.TempDir()
 	text := manual.ConfigExample(tree())
@@ -223,7 +223,7 @@ func TestConfigExample(t *testing.T) {
 	}
 }
 
-// configured makes a folder with files and a configuration, and makes it the current folder.
+// configured makes a folder with files and a configuration, and changes to it.
 func configured(t *testing.T, text string) (dir, file string) {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -277,8 +277,8 @@ hidden = true
 	}
 }
 
-// A folder's section applies there, whatever the current folder, and its value
-// takes precedence over one of the same group in the rest of the file.
+// The section for a folder applies to that folder, whatever the current folder is. Its settings
+// take precedence over those of the same group in the rest of the file.
 func TestConfiguredForRoot(t *testing.T) {
 	dir, file := configured(t, "")
 	text := "[search]\nignore-case = true\n[root.'" + filepath.ToSlash(dir) + "/v']\nsearch.hidden = true\nsearch.case-sensitive = true\n"
@@ -317,8 +317,8 @@ search.hidden          true  quarry.toml:4, section of this folder
 	}
 }
 
-// In a server with several roots each root has the settings of its section, and a flag
-// takes precedence over all of them.
+// In a server of several roots, each root has the settings of its own section. A flag takes
+// precedence over them.
 func TestConfiguredRoots(t *testing.T) {
 	dir, file := configured(t, "")
 	text := "mcp.deny = ['*.md']\n[root.'" + filepath.ToSlash(dir) + "/v'.mcp]\nread-only = true\ndeny = ['go.*']\n"
@@ -342,7 +342,7 @@ func TestConfiguredRoots(t *testing.T) {
 	}
 }
 
-// An invalid file stops every command except those that help.
+// With an invalid configuration file, only the commands that help to repair it work.
 func TestBrokenConfig(t *testing.T) {
 	_, file := configured(t, "[search]\nhiden = true\n")
 	command.Each(tree(), func(cmd *cobra.Command) {

@@ -9,7 +9,7 @@ import (
 	"quarry/internal/cli/env"
 )
 
-// Every command in the skill exists, with the flags shown there.
+// Every command in the skill exists and has the flags shown there.
 func TestSkillCommands(t *testing.T) {
 	var text bytes.Buffer
 	s := env.Streams{In: strings.NewReader(""), Out: &text, Err: &text}

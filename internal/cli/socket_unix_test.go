@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A socket on standard input, as Node provides it, is searched only as -. If nothing is
-// found, a line says so.
+// If standard input is a socket, as in programs started by Node, it is searched only if named as -.
+// If a search without paths finds nothing, a message says that.
 func TestSocketAsInput(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)

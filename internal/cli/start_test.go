@@ -11,8 +11,8 @@ import (
 	"quarry/internal/cli/env"
 )
 
-// TestOneCommandIsMade checks that commands made alone behave as in the whole
-// tree: help, wrong flags, wrong arguments.
+// TestOneCommandIsMade checks that a command made alone behaves as in the whole tree, including
+// help, invalid flags and invalid arguments.
 func TestOneCommandIsMade(t *testing.T) {
 	for _, name := range hot {
 		for _, rest := range []string{"--help", "-h", "--no-such-flag", "--max-cout 3 x", "--typ go x", "--no-config", "a b c --sort wrong"} {
@@ -48,9 +48,9 @@ func TestOneCommandIsMade(t *testing.T) {
 	}
 }
 
-// TestLittleIsMadeBeforeMain limits the work of packages before main, which slows every
-// command. The definitions of all tools once took 40 KB and the tables of
-// languages 50: a tenth of the time of a small search.
+// TestLittleIsMadeBeforeMain limits package initialization, which slows down every command. The
+// definitions of all tools once took 40 KB and the language tables 50 KB, which was a tenth of the
+// time of a small search.
 func TestLittleIsMadeBeforeMain(t *testing.T) {
 	const most = 16 << 10
 	cmd := program(t, t.TempDir(), "version")
@@ -62,7 +62,7 @@ func TestLittleIsMadeBeforeMain(t *testing.T) {
 	seen := 0
 	for _, m := range regexp.MustCompile(`(?m)^init (quarry\S*) @.* clock, (\d+) bytes`).FindAllStringSubmatch(string(out), -1) {
 		if m[1] == "quarry/internal/cli" {
-			continue // these tests are in it
+			continue // the package contains these tests
 		}
 		seen++
 		if n, _ := strconv.Atoi(m[2]); n > most {

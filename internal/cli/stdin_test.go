@@ -10,7 +10,7 @@ import (
 	"quarry/internal/cli/env"
 )
 
-// Commands that wait for standard input end when they are interrupted.
+// Commands that wait for standard input end when interrupted.
 func TestInterruptedWhileWaiting(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -19,7 +19,7 @@ func TestInterruptedWhileWaiting(t *testing.T) {
 	for _, args := range [][]string{
 		{"search", "x", "-"}, {"search", "-f", "-"}, {"write", "new.txt"}, {"edit", "go.mod", "--old", "-", "--new", "y"}, {"note", "append", "go.mod"},
 	} {
-		in, out, err := os.Pipe() // nothing is written to it
+		in, out, err := os.Pipe() // no data is written to the pipe
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,7 +8,7 @@ import (
 	"quarry/internal/cli/manual"
 )
 
-// The examples of quarry help structure are found, and replaced as they say; undo
+// The examples in quarry help structure match, the replacements have the shown results, and undo
 // restores the old text.
 func TestStructureSamples(t *testing.T) {
 	if len(manual.Structures) < 12 {

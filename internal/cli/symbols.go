@@ -121,7 +121,7 @@ func runSymbols(cmd *cobra.Command, s env.Streams, f *symbolFlags, args []string
 	return nil
 }
 
-// jsonSymbol is a definition of quarry symbols --json.
+// jsonSymbol is one definition in the output of quarry symbols --json.
 type jsonSymbol struct {
 	Path      printing.JSONText `json:"path"`
 	Name      string            `json:"name"`

@@ -20,24 +20,23 @@ import (
 	"quarry/search"
 )
 
-// target is one path of a command line and the workspace that contains it. A
-// person may name any path: the sandbox is for agents.
+// target is one path of a command line with the workspace that contains it. Any path is allowed:
+// only agents are confined to the sandbox.
 type target struct {
 	ws     *quarry.Workspace
 	given  string // as typed; "" if none was given
-	path   string // in the workspace
+	path   string // relative to the workspace
 	isFile bool
-	stdin  bool   // the path - of a search
-	stream string // read this instead of stdin
+	stdin  bool   // the path is -, standard input
+	stream string // file to read in place of stdin
 	root   string // the workspace's folder
-	here   string // the current folder in the workspace; "" if it is outside
-	// outside is set if the path is not in the workspace that was named or found
-	// from the current folder. It holds that workspace.
+	here   string // the current folder relative to root; "" if it is outside
+	// outside is "" if the path is inside the workspace of --root or of the current folder.
+	// Otherwise it is that workspace's folder.
 	outside string
 }
 
-// outsideError refuses a path in another workspace: that workspace has to be
-// named with --root.
+// outsideError is the error for a path in another workspace, which --root has to name.
 func outsideError(given, root, there string) error {
 	which := ""
 	if !config.IsRoot(root) {
@@ -46,11 +45,11 @@ func outsideError(given, root, there string) error {
 	return fmt.Errorf("%s is not in the workspace %s%s; if you mean it, add --root %s", render.Quote(given), printing.EscapeLines(root), which, render.ShellQuote(there))
 }
 
-// workspaces opens each root once.
+// workspaces opens each root at most once.
 type workspaces struct {
 	open    map[string]*quarry.Workspace
 	workers int
-	streams bool // devices and pipes of the shell are allowed
+	streams bool // allow devices and pipes, such as those made by a shell
 }
 
 func (w *workspaces) get(root string) (*quarry.Workspace, error) {
@@ -73,10 +72,9 @@ func (w *workspaces) close() {
 	}
 }
 
-// find makes targets of the given paths, or of the current folder if there are
-// none. named, if not "", is the workspace of all paths inside it, and the default target
-// if the current folder is outside it. A path that can't be used is reported and
-// skipped.
+// find returns the targets for the given paths. A path inside named belongs to the workspace named,
+// if that isn't "". Without paths the target is the current folder, or named if the current folder
+// is outside it. A path that can't be used is passed to complain and skipped.
 func (w *workspaces) find(named string, paths []string, complain func(error)) ([]target, error) {
 	root, err := env.FindRoot(named)
 	if err != nil {
@@ -105,13 +103,12 @@ func (w *workspaces) find(named string, paths []string, complain func(error)) ([
 	return targets, nil
 }
 
-// withinDepth drops folders if no level of them is wanted.
+// withinDepth removes all folders if none is set, because --max-depth then excludes their contents.
 func withinDepth(targets []target, none bool) []target {
 	return slices.DeleteFunc(targets, func(t target) bool { return none && !t.isFile })
 }
 
-// hereBelow reports whether the current folder exists and is root or below
-// it.
+// hereBelow reports whether the current folder exists and is root or inside it.
 func hereBelow(root string) bool {
 	here, err := env.RealPath(".")
 	if err != nil {
@@ -123,9 +120,9 @@ func hereBelow(root string) bool {
 
 var errEmptyPath = errors.New("a path is empty; . is the current folder")
 
-// isStream reports whether a path is a shell's substitute for <(command), or a device such
-// as /dev/null. Like standard input, these are read to their end. Other pipes are not
-// opened, because they may never have a writer.
+// isStream reports whether a path is a device such as /dev/null, or the pipe that a shell
+// substitutes for <(command). Both are read to the end, like standard input. Other pipes are not
+// opened, because they may never get a writer.
 func isStream(given string) bool {
 	if clean := filepath.Clean(given); !strings.HasPrefix(clean, "/dev/") && !strings.HasPrefix(clean, "/proc/self/fd/") {
 		return false
@@ -141,7 +138,7 @@ func (w *workspaces) target(root, given string) (target, error) {
 		return t, nil
 	}
 	if err := names.CheckTyped(given); err != nil {
-		if strings.ContainsAny(given, "*?") { // only a shell of Unix expands it
+		if strings.ContainsAny(given, "*?") { // Unix shells expand globs themselves
 			err = fmt.Errorf("no file is called so; -g %s takes the files that match", given)
 		}
 		return t, env.PathError(given, err)
@@ -179,8 +176,7 @@ func (w *workspaces) target(root, given string) (target, error) {
 	return t, err
 }
 
-// shown returns a path of the workspace as it is printed: after the given path,
-// as in ripgrep.
+// shown returns the printed form of a workspace path: relative to the path as given, as in ripgrep.
 func (t *target) shown(path string) string {
 	if t.stdin && t.stream == "" {
 		return "<stdin>"
@@ -198,8 +194,7 @@ func (t *target) shown(path string) string {
 	return strings.TrimRight(t.given, "/") + "/" + rel
 }
 
-// time returns when a file of the target was created or last read; zero if
-// unknown.
+// time returns when a file was created or last read, as which says; zero if unknown.
 func (t *target) time(path, which string) time.Time {
 	if t.ws == nil {
 		return time.Time{}
@@ -213,11 +208,11 @@ func (t *target) time(path, which string) time.Time {
 	return accessTime(filepath.Join(t.root, filepath.FromSlash(path)))
 }
 
-// arg names the target in messages.
+// arg returns the target's name for messages.
 func (t *target) arg() string { return env.OrDot(t.given) }
 
-// reportSkips prints to stderr which files could not be searched, and which named files
-// are binary.
+// reportSkips prints to stderr which files could not be searched, and which of the named files are
+// binary.
 func (r *searching) reportSkips(t *target, s *search.Summary) {
 	for _, k := range s.Skipped {
 		if k.Reason == search.TooLarge && k.Detail == "" && r.q.Structure != "" {

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// onTerminal runs a command line as if on a person's terminal.
+// onTerminal runs a command line with a terminal as its output.
 func onTerminal(env map[string]string, args ...string) outcome {
 	var out, errs bytes.Buffer
 	yes := true
@@ -46,8 +46,8 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
-// Names and text can't move the cursor, forge a line or reverse text on a
-// terminal; in a pipe they are unchanged.
+// On a terminal, names and text can't move the cursor, forge a line or reverse text. In a pipe they
+// are unchanged.
 func TestHostileNamesAndText(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("such names can't exist")
@@ -87,7 +87,7 @@ func TestHostileNamesAndText(t *testing.T) {
 	}
 }
 
-// An empty answer explains itself to a person, and is silent in a pipe.
+// If nothing is found, a person gets an explanation; in a pipe nothing is printed.
 func TestZeroExplained(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -121,7 +121,7 @@ func TestZeroExplained(t *testing.T) {
 	}
 }
 
-// A named binary file is searched, an unnamed one is reported.
+// A binary file that is named is searched; others are reported as skipped.
 func TestZeroInBinary(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -140,8 +140,8 @@ func TestZeroInBinary(t *testing.T) {
 	}
 }
 
-// An empty answer tells a person that it is empty, and what to do next; a pipe
-// gets only the exit code.
+// If there is nothing to show, a person is told so, and what to do next. In a pipe there is only
+// the exit code.
 func TestNothingToShow(t *testing.T) {
 	dir, home := t.TempDir(), t.TempDir()
 	t.Chdir(dir)
@@ -178,7 +178,7 @@ func TestNothingToShow(t *testing.T) {
 	}
 }
 
-// The help texts fit a terminal of 80 columns and name every flag once.
+// Help texts fit a terminal of 80 columns and list every flag once.
 func TestHelp(t *testing.T) {
 	for _, args := range [][]string{{"help"}, {"search", "--help"}, {"find", "--help"}, {"help", "search"}} {
 		got := runQuarry("", args...)

@@ -18,7 +18,7 @@ import (
 	"quarry/internal/render"
 )
 
-// back returns the point given by a person: a change, a named point or a time.
+// back resolves a point given by the user, which is a change, a named point or a time.
 func (c *changer) back(ctx context.Context, point string) (*change.Back, *change.Log, error) {
 	log, err := c.ws.Changes(ctx, 0)
 	if err != nil {
@@ -41,7 +41,7 @@ func (c *changer) back(ctx context.Context, point string) (*change.Back, *change
 	return to, log, err
 }
 
-// undoTo goes back to a point, after listing the changes to undo by author.
+// undoTo undoes all changes after a point. It first lists them by author.
 func (c *changer) undoTo(ctx context.Context, point, by string, all bool) error {
 	to, _, err := c.back(ctx, point)
 	if err != nil {
@@ -103,7 +103,7 @@ func authors(plan *change.Change) string {
 
 var errOthers = fault.New(fault.InvalidArgument, "changes of other authors would be undone, and nothing was", "say --all for all of them, or --by AUTHOR for those of one; --dry-run shows what they did")
 
-// agree asks for agreement on a terminal.
+// agree asks the user for confirmation on a terminal.
 func (c *changer) agree() error {
 	in, ok := c.s.In.(interface{ Fd() uintptr })
 	if !ok || !term.IsTerminal(int(in.Fd())) || !c.s.ErrTerminal() {
@@ -117,7 +117,7 @@ func (c *changer) agree() error {
 	return errors.New("nothing was undone")
 }
 
-// diffSince merges all changes after a point into one.
+// diffSince combines all changes after a point into one.
 func (c *changer) diffSince(ctx context.Context, point string) (*change.Change, error) {
 	to, log, err := c.back(ctx, point)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"quarry/match"
 )
 
-// Patterns that compile slowly don't delay a search beyond its time limit: it continues
-// with a pattern that finds nothing, and without time to search.
+// A pattern that compiles slowly doesn't delay a search beyond its time limit. The search then runs
+// out of time with a pattern that matches nothing.
 func TestCompileIsBounded(t *testing.T) {
 	patterns := make([]string, 20_000)
 	for i := range patterns {

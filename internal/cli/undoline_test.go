@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// In FILE:LINE a LINE that is not a number belongs to the file's name. If the change
-// has no such file, the message says what is expected.
+// In an argument FILE:LINE whose LINE is not a number, the text after the colon is part of the
+// file's name. If the change has no such file, the message explains the format.
 func TestUndoOfALine(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, name := range []string{"XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"} {
@@ -19,7 +19,7 @@ func TestUndoOfALine(t *testing.T) {
 	id := strings.Fields(runQuarry("", "log").out)[0]
 	r := runQuarry("", "undo", id, "a.txt:zz")
 	wanted := []string{"has not changed a.txt:zz", "it changed a.txt", "in FILE:LINE the line is a number"}
-	if runtime.GOOS == "windows" { // no file is called so
+	if runtime.GOOS == "windows" { // Windows doesn't allow this file name
 		wanted = []string{"a.txt:zz: a name can't contain a colon here"}
 	}
 	for _, want := range wanted {

@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// An undo of many files says first what it does, how many files its diff leaves out, and
-// which command shows them; when it is done, that all is as it was, and the way back.
+// The preview of an undo of many files begins with a summary. It says how many files the diff omits
+// and which command shows them. The report after the undo says that all files are restored, and how
+// to revert the undo.
 func TestUndoOfManyFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, name := range []string{"XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"} {

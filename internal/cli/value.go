@@ -75,7 +75,7 @@ func runValue(cmd *cobra.Command, f *valueFlags, args []string) error {
 	return f.run(render.Editing, path, err)
 }
 
-// valueEdit returns the requested change; nil to show the value.
+// valueEdit returns the requested edit, or nil if the value is only shown.
 func (f *valueFlags) valueEdit(args []string) (*change.Edit, error) {
 	e := &change.Edit{Verb: change.SetValue, At: args[1]}
 	kinds := 0

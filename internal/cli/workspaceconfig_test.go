@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A quarry.toml in a workspace is an ordinary file: it configures nothing.
+// A quarry.toml in a workspace has no effect.
 func TestWorkspaceConfig(t *testing.T) {
 	dir := t.TempDir()
 	put := func(name, text string) {
@@ -30,7 +30,7 @@ func TestWorkspaceConfig(t *testing.T) {
 	if got := runQuarry("", "search", "-l", "hello"); got.code != 0 || got.out != "local.txt\n" {
 		t.Errorf("with a quarry.toml in the workspace: %+v, want local.txt alone", got)
 	}
-	t.Setenv("QUARRY_CONFIG", filepath.Join(dir, "quarry.toml")) // it does configure if it is named
+	t.Setenv("QUARRY_CONFIG", filepath.Join(dir, "quarry.toml")) // it is used if QUARRY_CONFIG names it
 	if got := runQuarry("", "search", "-l", "hello"); !strings.Contains(got.out, ".secret.txt") {
 		t.Errorf("with QUARRY_CONFIG: %+v, want .secret.txt too", got)
 	}

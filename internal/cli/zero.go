@@ -13,8 +13,8 @@ import (
 	"quarry/search"
 )
 
-// explainZero tells a person why nothing was found: the searched place, the filters,
-// and another search that would find something.
+// explainZero tells a person why nothing was found. It names the folder and filters, and suggests a
+// search that would find something.
 func (r *searching) explainZero(ctx context.Context) {
 	if r.f.quiet || r.f.mode != "" && r.f.mode != "files-with-matches" && r.f.mode != "count" && r.f.mode != "count-matches" ||
 		!r.s.ErrTerminal() || !r.s.OutTerminal() {
@@ -53,8 +53,8 @@ func (r *searching) zeroNotes(ctx context.Context) []string {
 	return notes
 }
 
-// sameRoot returns the search as one query of the targets in the root of the first;
-// nil if there is none. Standard input can be read only once.
+// sameRoot returns the query of all targets in the first target's root, and that target. The target
+// is nil if there is only standard input, which can't be read twice.
 func (r *searching) sameRoot() (search.Query, *target) {
 	q := r.q
 	q.FilesWithoutMatch, q.CountMatches, q.Paths = false, false, nil
@@ -75,7 +75,7 @@ func (r *searching) sameRoot() (search.Query, *target) {
 	return q, first
 }
 
-// flagsOf describes a finding's change as flags of the search.
+// flagsOf writes the change that a finding suggests as flags of the search.
 func flagsOf(f *explain.Finding, filters string, q *search.Query) string {
 	switch f.Way {
 	case explain.AllFiles, explain.NoFilter:
@@ -104,7 +104,7 @@ func flagsOf(f *explain.Finding, filters string, q *search.Query) string {
 	return f.Common()
 }
 
-// nearPaths suggests another call of find that would list something.
+// nearPaths suggests another find command that would list something.
 func (f *findFlags) nearPaths(ctx context.Context, t *target, q search.FindQuery, pattern []string, sum *search.Summary) []string {
 	if len(pattern) != 1 || f.fuzzy != "" {
 		return nil
@@ -132,7 +132,7 @@ func (f *findFlags) nearPaths(ctx context.Context, t *target, q search.FindQuery
 	return lines
 }
 
-// fromHere returns a path of the workspace as a person at the shell would write it.
+// fromHere returns a workspace path relative to the current folder.
 func (t *target) fromHere(path string) string {
 	if t.here == "" {
 		return printing.Escape(filepath.Join(t.root, filepath.FromSlash(path)))

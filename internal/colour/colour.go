@@ -1,10 +1,9 @@
-// Package colour finds the keywords, strings, comments and similar parts of a source text,
-// from the lexical shape of its language.
+// Package colour finds keywords, strings, comments and similar pieces of a source text by the
+// lexical rules of its language.
 //
-// The pieces cover the text, in order, without gaps. It knows no grammar: a word is
-// classified by its spelling and the byte after it. That is enough for reading and takes
-// time linear in the text. Nothing is built before a language is first requested, so a
-// command without colours doesn't pay for them.
+// The pieces cover the text in order and without gaps. There is no grammar: a word is classified by
+// its spelling and the byte after it. That is good enough for reading, and takes linear time. No
+// table is built before a language is first requested, so commands without colours have no cost.
 package colour
 
 import (
@@ -13,7 +12,7 @@ import (
 	"sync"
 )
 
-// Class is a colour of the style sheet.
+// Class is the kind of a piece, which the style sheet maps to a colour.
 type Class byte
 
 const (
@@ -26,18 +25,18 @@ const (
 	Type     Class = 't'
 )
 
-// Language defines how to colour a text.
+// Language holds the lexical rules of a language.
 type Language struct {
 	Name string // for display
 
-	line    []string    // start a comment to the end of the line
-	block   [][2]string // start and end a comment
-	nested  bool        // such comments nest
+	line    []string    // begin a comment that ends with the line
+	block   [][2]string // begin and end of comments
+	nested  bool        // block comments can be nested
 	quotes  []quote
 	words   map[string]Class
-	fold    bool // keywords ignore case
+	fold    bool // keywords may be in any letter case
 	ident   string
-	capital Class // class of a word that begins with a capital
+	capital Class // class of words that begin with a capital letter
 	calls   bool  // a word before ( is a function
 	sigil   string
 	at      bool // @word is a function
@@ -47,15 +46,15 @@ type Language struct {
 	whole func(text string, yield func(n int, c Class))
 }
 
-// quote is a kind of string.
+// quote describes one kind of string.
 type quote struct {
 	open, close string
-	raw         bool // no escapes
-	lines       bool // may span lines
-	letter      bool // one character: 'a', and not a lifetime 'a
+	raw         bool // there are no escapes
+	lines       bool // may extend over several lines
+	letter      bool // contains one character: 'a', unlike Rust's lifetime 'a
 }
 
-// For returns the language of a file by its name, nil if it is unknown.
+// For returns the language for a file name; nil if it is unknown.
 func For(name string) *Language {
 	base := strings.ToLower(path.Base(name))
 	table := byName()
@@ -85,7 +84,7 @@ var byName = sync.OnceValue(func() map[string]*Language {
 	return table
 })
 
-// Each calls yield with the pieces of text and their classes, until it returns false.
+// Each calls yield with each piece of text and its class, until yield returns false.
 func (l *Language) Each(text string, yield func(piece string, c Class) bool) {
 	going, at, class, from := true, 0, Plain, 0
 	add := func(n int, c Class) {
@@ -112,12 +111,12 @@ func (l *Language) Each(text string, yield func(piece string, c Class) bool) {
 	}
 }
 
-// scanner walks over a text.
+// scanner is the position in a text and what is known there.
 type scanner struct {
 	l         *Language
 	text      string
 	pos       int
-	lineStart bool // only white space so far in the line
+	lineStart bool // only white space precedes in this line
 	add       func(n int, c Class)
 }
 
@@ -170,7 +169,7 @@ func (s *scanner) comment(rest string) bool {
 			continue
 		}
 		if p == "#" && s.pos > 0 && !blank(s.text[s.pos-1]) {
-			continue // $#, a#b
+			continue // not a comment, as in $#, a#b
 		}
 		s.take(lineLen(rest), Comment)
 		return true
@@ -233,7 +232,7 @@ func (q *quote) length(rest string) (n int, closed bool) {
 	return len(rest), false
 }
 
-// oneLetter reports whether s is the inside of a character literal.
+// oneLetter reports whether s can be the content of a character literal.
 func oneLetter(s string) bool {
 	return strings.HasPrefix(s, `\`) || len([]rune(s)) == 1
 }
@@ -257,7 +256,7 @@ func (s *scanner) word(rest string, start bool) {
 	s.take(n, c)
 }
 
-// followedBy reports whether one of marks follows, after blanks.
+// followedBy reports whether rest begins with one of marks, after optional blanks.
 func followedBy(rest, marks string) bool {
 	rest = strings.TrimLeft(rest, " \t")
 	return rest != "" && strings.IndexByte(marks, rest[0]) >= 0
@@ -274,8 +273,8 @@ func lineLen(rest string) int {
 	return len(rest)
 }
 
-// wordLen returns the length of the word at the start of s; more are bytes allowed after its
-// first.
+// wordLen returns the length of the word at the start of s. The bytes in more are allowed after the
+// first byte.
 func wordLen(s, more string) int {
 	for i := range len(s) {
 		c := s[i]

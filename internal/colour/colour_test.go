@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// render writes coloured pieces as class and text in brackets.
+// render formats the pieces of a text, with the class of each and the piece in brackets.
 func render(name, text string) string {
 	var b strings.Builder
 	For(name).Each(text, func(piece string, c Class) bool {
@@ -51,7 +51,7 @@ func TestFor(t *testing.T) {
 	}
 }
 
-// The pieces of any text joined together are the text, in every language.
+// In every language, the pieces of a text joined together are the text.
 func FuzzEach(f *testing.F) {
 	all := languages()
 	for i := range all {

@@ -17,13 +17,13 @@ type entry struct {
 	Keys, Capital   string
 	Nested, Fold    bool
 	Calls, At, Hash bool
-	Whole           string // name of the function that colours the whole text
+	Whole           string // name of a function that colours the whole text instead
 }
 
 //go:embed languages.json
 var table []byte
 
-// quotes are the kinds of strings, shared by languages.
+// quotes maps names to kinds of strings, which several languages share.
 var quotes = map[string]quote{
 	"double":        {open: `"`, close: `"`},
 	"single":        {open: `'`, close: `'`},
@@ -38,7 +38,7 @@ var quotes = map[string]quote{
 	"long bracket":  {open: "[[", close: "]]", lines: true, raw: true},
 }
 
-// languages parses the table. It is called when the first text is coloured.
+// languages parses the table of languages when it is first needed.
 func languages() []entry {
 	var list []entry
 	if err := json.Unmarshal(table, &list); err != nil {
@@ -47,7 +47,7 @@ func languages() []entry {
 	return list
 }
 
-// language converts an entry.
+// language converts an entry of the table.
 func (e *entry) language() *Language {
 	l := &Language{
 		Name: e.Name, line: e.Line, block: e.Block, nested: e.Nested, fold: e.Fold, ident: e.Ident, calls: e.Calls,

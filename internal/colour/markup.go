@@ -27,7 +27,7 @@ func markup(text string, add func(int, Class)) {
 	}
 }
 
-// tag scans one tag and returns the rest.
+// tag colours the tag at the start of text and returns the text after it.
 func tag(text string, add func(int, Class)) string {
 	n := 1
 	for n < len(text) && strings.IndexByte("/?!", text[n]) >= 0 {
@@ -63,7 +63,7 @@ func tag(text string, add func(int, Class)) string {
 	return text
 }
 
-// until returns the length of text up to and including end.
+// until returns the length of text up to and including end, or the whole length if end is missing.
 func until(text, end string) int {
 	if i := strings.Index(text, end); i >= 0 {
 		return i + len(end)
@@ -71,7 +71,7 @@ func until(text, end string) int {
 	return len(text)
 }
 
-// markdown colours headings, code, quotes and the marks of lists.
+// markdown colours headings, code, quotes and list markers.
 func markdown(text string, add func(int, Class)) {
 	fence, front := "", strings.HasPrefix(text, "---\n")
 	for first := true; len(text) > 0; first = false {
@@ -119,7 +119,7 @@ func property(line string, add func(int, Class)) {
 	add(len(line), Plain)
 }
 
-// inline colours the mark of a list, code, links and emphasis in a line.
+// inline colours a list marker, code, links and emphasis in a line.
 func inline(line, trimmed string, add func(int, Class)) {
 	if n := len(line) - len(trimmed); len(trimmed) > 1 && strings.IndexByte("-*+", trimmed[0]) >= 0 && trimmed[1] == ' ' {
 		add(n, Plain)

@@ -1,6 +1,6 @@
-// Package crew runs goroutines that work for one caller. Their panics propagate to the
-// caller: the program continues if the caller recovers, as a tool call does, and all
-// goroutines of the group have ended by then.
+// Package crew runs goroutines on behalf of a caller and propagates their panics to it. When the
+// caller gets a panic, all goroutines of the group have ended. So if the caller recovers from it,
+// as a tool call does, the program can continue.
 package crew
 
 import (
@@ -13,8 +13,7 @@ import (
 
 // A Group is a set of goroutines that one caller waits for. Its zero value is ready to use.
 type Group struct {
-	// Stop, which may be nil, is called when one of them panics, to release others that
-	// wait for its work.
+	// Stop, if set, is called when a goroutine panics, so that others don't wait for its work.
 	Stop func()
 
 	running sync.WaitGroup
@@ -34,8 +33,8 @@ func (p *Panic) Error() string { return fmt.Sprint(p.Value) }
 // Stack returns the stack of the goroutine that panicked.
 func (p *Panic) Stack() []byte { return p.stack }
 
-// StackOf returns the stack for a value just recovered: the stack of the group's goroutine
-// that panicked with it, or the caller's.
+// StackOf returns the stack for a value that was just recovered. If it is the panic of a group's
+// goroutine, that is the stack of that goroutine, otherwise the caller's.
 func StackOf(v any) []byte {
 	if p, ok := v.(*Panic); ok {
 		return p.stack
@@ -43,10 +42,10 @@ func StackOf(v any) []byte {
 	return debug.Stack()
 }
 
-// Go calls f on another goroutine.
+// Go calls f on a new goroutine of the group.
 func (g *Group) Go(f func()) { g.running.Go(func() { g.Do(f) }) }
 
-// Do calls f on the caller's goroutine. It also records a panic for Wait.
+// Do calls f on the caller's goroutine. It records a panic for Wait, as Go does.
 func (g *Group) Do(f func()) {
 	defer func() {
 		v := recover()
@@ -55,7 +54,7 @@ func (g *Group) Do(f func()) {
 		}
 		g.mu.Lock()
 		if g.first == nil {
-			p, nested := v.(*Panic) // from a group that f waited for
+			p, nested := v.(*Panic) // propagated from a group that f used
 			if !nested {
 				p = &Panic{v, StackOf(v)}
 			}
@@ -69,8 +68,8 @@ func (g *Group) Do(f func()) {
 	f()
 }
 
-// Each calls f with 0 to n-1 on at most workers goroutines. It stops when ctx ends or f
-// panics; then it panics itself.
+// Each calls f with the numbers from 0 to n-1, on at most workers goroutines. It stops when ctx is
+// done. If f panics, Each stops and panics too.
 func Each(ctx context.Context, n, workers int, f func(i int)) {
 	var next atomic.Int64
 	g := Group{Stop: func() { next.Store(int64(n)) }}
@@ -88,14 +87,14 @@ func Each(ctx context.Context, n, workers int, f func(i int)) {
 	g.Wait()
 }
 
-// Wait waits for all and panics with the first *Panic, if any.
+// Wait waits for all goroutines. If one has panicked, Wait panics with the first *Panic.
 func (g *Group) Wait() {
 	if err := g.WaitErr(); err != nil {
 		panic(err)
 	}
 }
 
-// WaitErr waits for all and returns the first *Panic, or nil.
+// WaitErr waits for all goroutines. If one has panicked, it returns the first *Panic.
 func (g *Group) WaitErr() error {
 	g.running.Wait()
 	g.mu.Lock()

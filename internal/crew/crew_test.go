@@ -40,8 +40,7 @@ func TestPanicReachesCaller(t *testing.T) {
 	}
 }
 
-// The value and the stack come from the goroutine that panicked, through all enclosing
-// groups.
+// If groups are nested, the panic has the value and stack of the goroutine that first panicked.
 func TestNestedPanicIsTheFirst(t *testing.T) {
 	var outer Group
 	outer.Do(func() {

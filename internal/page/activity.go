@@ -11,10 +11,10 @@ import (
 	"quarry/internal/activity"
 )
 
-// maxCalls limits the calls in an answer.
+// maxCalls limits the calls in one answer.
 const maxCalls = 500
 
-// activity lists the calls of tools after a given number, oldest first.
+// activity lists the tool calls after a given number, oldest first.
 func (s *Server) activity(w http.ResponseWriter, r *http.Request) (any, error) {
 	if s.opts.Activity == nil {
 		return map[string]any{"on": false, "calls": []activity.Numbered{}}, nil
@@ -41,8 +41,8 @@ func (s *Server) activity(w http.ResponseWriter, r *http.Request) (any, error) {
 	return out, nil
 }
 
-// madeBy maps calls by number to the change that each made: the change made by its session
-// while the call ran.
+// madeBy maps the number of a call to the change it made, which is the one that the call's session
+// made while the call ran.
 func (s *Server) madeBy(ctx context.Context, calls []activity.Numbered) map[int]string {
 	made := map[int]string{}
 	if len(calls) == 0 {
@@ -68,7 +68,7 @@ func (s *Server) madeBy(ctx context.Context, calls []activity.Numbered) map[int]
 	return made
 }
 
-// purgeActivity removes all lines.
+// purgeActivity deletes all recorded calls.
 func (s *Server) purgeActivity(w http.ResponseWriter, r *http.Request) (any, error) {
 	var req struct{}
 	err := readBody(w, r, &req)

@@ -19,27 +19,27 @@ import (
 	"quarry/toolset"
 )
 
-// agent is an MCP client with its own server, as agents have.
+// agent is an MCP client with a server of its own.
 type agent struct {
 	t       testing.TB
 	session *mcp.ClientSession
 	there   *presence.Server
 }
 
-// agents is a page with agents whose changes wait for a decision on the page.
+// agents is a page with MCP clients, whose changes wait for a decision on the page.
 type agents struct {
 	*served
-	present string // the folder of presence
+	present string // the folder where servers record connected clients
 	rulesOf func() ([]string, error)
-	calls   string // the folder of activity; "" records none
-	// Settings of further agents: the protocol ("" is the newest), and the handler of questions
-	// to their users.
+	calls   string // the folder for recorded tool calls; "" records none
+	// Settings for agents connected later: the protocol version ("" is the newest), and the handler
+	// of questions to their users.
 	protocol    string
 	elicitation *mcp.ElicitationCapabilities
 	dialog      func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error)
 }
 
-// showAt publishes the page's address, as quarry ui does.
+// showAt announces the page's address to servers, as quarry ui does.
 func (a *agents) showAt(t testing.TB) {
 	t.Helper()
 	if err := a.opts.Review.(*review.Store).ShowAt(a.base + "/review/"); err != nil {
@@ -50,7 +50,7 @@ func (a *agents) showAt(t testing.TB) {
 func serveAgents(t testing.TB, files map[string]string) *agents {
 	t.Helper()
 	if strings.HasPrefix(t.Name(), "TestBrowser") {
-		needsBrowser(t) // skipping later would leave calls that wait for a decision
+		needsBrowser(t) // must be first: a later skip would leave calls waiting
 	}
 	s, _ := serveReview(t, files)
 	a := &agents{served: s, present: t.TempDir()}
@@ -58,8 +58,8 @@ func serveAgents(t testing.TB, files map[string]string) *agents {
 	return a
 }
 
-// agent connects an agent. wait is how long its calls wait for a decision; 0 starts a
-// server without the gate.
+// agent connects an agent. wait is how long its calls wait for a decision; with 0, its changes
+// don't need one.
 func (a *agents) agent(t testing.TB, name string, wait time.Duration) *agent {
 	t.Helper()
 	opts := &quarry.Options{StateDir: a.state}
@@ -155,7 +155,7 @@ func (a *agent) start(name string, args map[string]any) <-chan string {
 	return out
 }
 
-// waiting waits until count proposals are pending, and returns the newest.
+// waiting waits until count proposals are pending. It returns the newest.
 func (a *agents) waiting(t testing.TB, count int) *review.Proposal {
 	t.Helper()
 	var list []*review.Proposal

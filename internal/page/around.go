@@ -11,12 +11,12 @@ import (
 	"quarry/search"
 )
 
-// maxAround limits the unchanged lines in an answer.
+// maxAround limits the unchanged lines in one answer.
 const maxAround = 2000
 
-// around returns unchanged lines of a file, as a change left it or as it is now: from one
-// line to another or, with def, the lines of the innermost definition that contains the
-// first line.
+// around returns unchanged lines of a file, as a change left it or as it is now. The request gives
+// a range of lines or, with def, a line: then the lines of the innermost definition around it are
+// returned.
 func (s *Server) around(w http.ResponseWriter, r *http.Request) (any, error) {
 	v := r.URL.Query()
 	from, err1 := positive(v.Get("from"), 1)

@@ -19,8 +19,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// A question applies to the proposal it was asked about: leaving the proposal closes the
-// question, and one decided meanwhile is not decided again.
+// A confirmation question belongs to the proposal it was opened for. Leaving that proposal closes
+// the question. A proposal that was decided meanwhile is not decided again.
 func TestBrowserQuestionsEnd(t *testing.T) {
 	stress.SkipQuick(t)
 	s, agent := serveReview(t, map[string]string{"a.txt": thirty, "b.txt": thirty})
@@ -57,7 +57,7 @@ func TestBrowserQuestionsEnd(t *testing.T) {
 	}
 }
 
-// A key held down undoes once.
+// Holding a key down undoes only one change.
 func TestBrowserHeldKeys(t *testing.T) {
 	s := serve(t, project, nil)
 	if _, err := s.ws.Edit(t.Context(), "README.md", []change.Edit{{Old: "explained", New: "described"}}, nil); err != nil {
@@ -74,7 +74,7 @@ func TestBrowserHeldKeys(t *testing.T) {
 	}
 }
 
-// Each view says in words that the server has ended.
+// Each view reports that the server has ended.
 func TestBrowserServerEnds(t *testing.T) {
 	s := serve(t, project, nil)
 	b := s.open(t, "/health", 1600, 1000, "light")
@@ -90,7 +90,7 @@ func TestBrowserServerEnds(t *testing.T) {
 	b.has(".notice.bad", "the server does not answer")
 }
 
-// cable is a listener whose connections can be interrupted.
+// cable is a listener whose connections can be interrupted and restored.
 type cable struct {
 	net.Listener
 	mu   sync.Mutex
@@ -130,8 +130,8 @@ func (c *cable) set(cut bool) {
 	}
 }
 
-// Content that could not be loaded while the server was unreachable appears when it is
-// back, without a reload.
+// Content that failed to load while the server was unreachable is loaded when it is back, without
+// reloading the page.
 func TestBrowserConnectionReturns(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -165,7 +165,7 @@ func TestBrowserConnectionReturns(t *testing.T) {
 	}
 }
 
-// The address follows the typed text, but not each key: the browser's history keeps every
+// The address follows the typed text with a delay, because the browser's history keeps every
 // address.
 func TestBrowserAddressFollows(t *testing.T) {
 	s := serve(t, project, nil)
@@ -174,10 +174,10 @@ func TestBrowserAddressFollows(t *testing.T) {
 	eval[chromedp.Void](b, `(() => { window.written = []; const r = history.replaceState; history.replaceState = function (a, b, c) { written.push(c); return r.call(history, a, b, c); }; })()`)
 	b.keys("retryAfter")
 	b.until(`location.search === "?q=retryAfter"`)
-	if n := eval[int](b, "written.length"); n > 3 { // on a slow machine there may be a pause between two keys
+	if n := eval[int](b, "written.length"); n > 3 { // a slow machine may pause between two keys
 		t.Errorf("%d addresses for 10 keys", n)
 	}
-	// Pending address changes belong to the entry that is left.
+	// A pending change of the address is made before another entry of the history is opened.
 	eval[chromedp.Void](b, `(() => { const q = document.getElementById("q"); q.value = "wide"; q.dispatchEvent(new Event("input")); document.querySelector('[data-view="health"]').click(); })()`)
 	b.until(`location.pathname === "/health"`)
 	b.do(chromedp.NavigateBack())
@@ -185,7 +185,7 @@ func TestBrowserAddressFollows(t *testing.T) {
 	b.until(`document.querySelector(".rail details").getAttribute("aria-label") === "Filters"`)
 }
 
-// The page reports an agent that ends while its proposal is open.
+// If an agent ends, the page says so in its open proposal.
 func TestBrowserAgentGoes(t *testing.T) {
 	s, agent := serveReview(t, map[string]string{"a.txt": thirty})
 	propose(t, agent, "a.txt", change.Edit{Old: "2\n3\n", New: "two\n3\n", Occurrence: change.First})
@@ -208,8 +208,8 @@ func TestBrowserAgentGoes(t *testing.T) {
 	b.until(`!document.querySelector(".entry:not(.on) .tag.warn")`) // the other agent's entry has no tag
 }
 
-// Answers that arrive after a view was left neither draw over the next view nor return to
-// the old one: the checks of a large workspace take seconds.
+// Answers that arrive after a view was left neither draw over the next view nor return to the old
+// one. This can happen because the checks of a large workspace take seconds.
 func TestBrowserLateAnswers(t *testing.T) {
 	stress.SkipQuick(t)
 	wait := make(chan struct{})
@@ -255,7 +255,7 @@ func TestBrowserLateAnswers(t *testing.T) {
 	}
 }
 
-// A move that doesn't change the text says so.
+// A move that doesn't change the text is described as such.
 func TestBrowserMoveIsSaid(t *testing.T) {
 	s, agent := serveReview(t, map[string]string{"a.txt": thirty})
 	_, err := agent.Move(t.Context(), "a.txt", "b.txt", nil)

@@ -26,7 +26,7 @@ import (
 	"quarry/internal/stress"
 )
 
-// program is the real program with its own home.
+// program is the built program with a home folder of its own.
 type program struct {
 	t        testing.TB
 	exe, dir string
@@ -54,7 +54,7 @@ func (p *program) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// page starts quarry ui and returns it in the form the tests use, with its process.
+// page starts quarry ui. It returns a served, as other tests use it, and the id of the process.
 func (p *program) page() (*served, int) {
 	p.t.Helper()
 	cmd := p.command("ui", "--no-open", "--root", p.dir)
@@ -85,7 +85,7 @@ func (p *program) agent(name string) *mcp.ClientSession {
 	return session
 }
 
-// used returns the processor time of a process and its anonymous memory.
+// used returns the processor time and anonymous memory of a process.
 func used(t testing.TB, pid int) (cpu time.Duration, anon int) {
 	t.Helper()
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
@@ -113,8 +113,8 @@ func used(t testing.TB, pid int) (cpu time.Duration, anon int) {
 	return cpu, anon << 10
 }
 
-// working calls tools at a total rate per second until it is stopped; stop returns how
-// many calls were answered.
+// working makes tool calls at a total rate per second until stop is called. stop returns how many
+// calls were answered.
 func working(agents []*mcp.ClientSession, rate int) (stop func() int) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wait sync.WaitGroup
@@ -146,7 +146,7 @@ func working(agents []*mcp.ClientSession, rate int) (stop func() int) {
 	return func() int { cancel(); wait.Wait(); return int(calls.Load()) }
 }
 
-// taskTime returns the processor time of the tab's own thread.
+// taskTime returns the processor time of the tab's main thread.
 func (b *tab) taskTime() time.Duration {
 	b.t.Helper()
 	res, err := chromedp.Call(b.ctx, performance.GetMetrics, cdp.Empty{})
@@ -162,9 +162,9 @@ func (b *tab) taskTime() time.Duration {
 	return 0
 }
 
-// TestBrowserBesideAgents runs the real program with five agents that together make 20 calls
-// a second. The page uses less than a tenth of a core and less than 30 MB, in its server and
-// in the tab each, and answers a key as fast as without them.
+// TestBrowserBesideAgents runs the built program with five agents that make 20 calls a second in
+// total. The page may use a tenth of a core and 30 MB in its server, and the same in the tab. It
+// must respond to keys as fast as without agents.
 func TestBrowserBesideAgents(t *testing.T) {
 	stress.SkipQuick(t)
 	needsBrowser(t)
@@ -173,8 +173,8 @@ func TestBrowserBesideAgents(t *testing.T) {
 		write(t, filepath.Join(dir, fmt.Sprintf("d%d/f%d.go", i%40, i)), fmt.Sprintf("package d%d\n\n// word%d is here.\nfunc step%d(n int) int {\n\treturn n + %d\n}\n", i%40, i, i, i))
 	}
 	p := build(t, dir)
-	// The agents start first: one of their servers owns the index and answers their
-	// searches. In the owner, these take seven tenths of the time.
+	// Start the agents before the page, so that one of their servers owns the index. Answering
+	// their searches takes most of the owner's time, which must not count as the page's.
 	var agents []*mcp.ClientSession
 	for i := range 5 {
 		agents = append(agents, p.agent(fmt.Sprintf("agent-%d", i)))
@@ -190,15 +190,14 @@ func TestBrowserBesideAgents(t *testing.T) {
 		t.Fatal(err)
 	}
 	stop := working(agents, 20)
-	// Use the minimum of four parts: other work on the machine makes a processor second do
-	// less, never more.
+	// Use the minimum of four parts. Other work on the machine can only increase the measured time.
 	const parts = 4
 	server, tab := 1.0, 1.0
 	var anon int
 	for range parts {
 		before, _ := used(t, pid)
 		own := b.taskTime()
-		<-time.After(length * time.Second / parts) // the measured value is a share of this time
+		<-time.After(length * time.Second / parts) // the usage is measured over this duration
 		after, now := used(t, pid)
 		server = min(server, (after-before).Seconds()*parts/length)
 		tab = min(tab, (b.taskTime()-own).Seconds()*parts/length)
@@ -215,7 +214,7 @@ func TestBrowserBesideAgents(t *testing.T) {
 		t.Error("more than a tenth of a core, or 30 MB")
 	}
 
-	// Compare with keys in a tab next to it, and in a minimal page.
+	// Compare the key response with that in a tab without agents and in a minimal page.
 	typing := s.open(t, "/search", 1600, 1000, "light")
 	typing.until(`document.activeElement.id === "q"`)
 	plain := httptest.NewServer(http.HandlerFunc(plainPage))

@@ -25,7 +25,7 @@ var project = map[string]string{
 	"pic.png":               "\x89PNG\r\n\x1a\n\x00\x00",
 }
 
-// TestBrowserSearch goes through the search by keyboard alone.
+// TestBrowserSearch uses the search only by keyboard.
 func TestBrowserSearch(t *testing.T) {
 	s := serve(t, project, nil)
 	b := s.open(t, "/search", 1600, 1000, "light")
@@ -38,7 +38,7 @@ func TestBrowserSearch(t *testing.T) {
 	b.has(".status", "6 matching lines in 4 files")
 	b.until(`document.querySelector(".status").textContent.includes("complete")`)
 	b.until(`location.search === "?q=retryAfter"`)
-	// Colours come after the text and leave it as it is.
+	// Colours are added after the text, and don't change it.
 	b.until(`document.querySelector(".hits .src .k")`)
 	b.keys(kb.ArrowDown)
 	b.until(`document.activeElement.matches("a.hit.on") && document.activeElement.textContent.includes("explained")`)
@@ -50,18 +50,18 @@ func TestBrowserSearch(t *testing.T) {
 	b.until(`location.search.includes("at=internal/pay/retry.go:3")`)
 	b.keys("p", kb.Enter)
 	b.until(`location.search.includes("at=internal/pay/other.go:3")`)
-	// A reload keeps everything.
+	// Reloading keeps the state.
 	b.reload()
 	b.has(".peek .hit.on", "var y")
 	b.until(`document.querySelectorAll("a.hit").length === 6 && document.getElementById("q").value === "retryAfter"`)
 	b.until(`document.querySelector("a.hit.on")?.textContent.includes("var y")`)
 	b.keys(kb.Escape)
 	b.until(`!location.search.includes("at=") && !document.querySelector(".with-peek")`)
-	// Back returns to the file opened before.
+	// Going back opens the previous file.
 	b.do(chromedp.NavigateBack())
 	b.has(".peek .hit.on", "var y")
 
-	// Another mode, by the address of its tab.
+	// Select another mode by its tab.
 	b.click(`.seg a[href*="mode=regex"]`)
 	b.until(`location.search.includes("mode=regex")`)
 	b.keys("/")
@@ -97,7 +97,7 @@ func TestBrowserFiles(t *testing.T) {
 		eval[chromedp.Void](b, fmt.Sprintf(`history.pushState(null, "", "/search?q=text&at=" + encodeURIComponent(%s)); dispatchEvent(new PopStateEvent("popstate"))`, quote(c.at)))
 		b.has(".peek", c.want)
 	}
-	// A file that changes while it is shown.
+	// Modify a file while it is shown.
 	eval[chromedp.Void](b, `history.pushState(null, "", "/search?q=text&at=README.md:1"); dispatchEvent(new PopStateEvent("popstate"))`)
 	b.has(".peek .lines", "explained in docs")
 	if _, err := s.ws.Write(t.Context(), "README.md", []byte("# another text\n"), nil); err != nil {
@@ -134,12 +134,12 @@ func TestBrowserChanges(t *testing.T) {
 	b.keys("U")
 	b.until(`!document.querySelector(".entry.undone[data-id='` + first.ID + `']")`)
 	s.becomes(t, "README.md", "described")
-	// A conflict is explained, and the button is disabled with its reason.
+	// The button for a conflicting change is disabled, and the conflict is explained.
 	write(t, filepath.Join(s.dir, "README.md"), "by hand\n")
 	b.reload()
 	b.has(".notice.warn", "README.md")
 	b.until(`document.querySelector("[data-writes][data-no='1']")?.disabled`)
-	// A new entry is announced while an older one is shown.
+	// A new entry is announced, not shown, while an older one is open.
 	if _, err := s.ws.Write(t.Context(), "new.txt", []byte("x\n"), nil); err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,8 @@ func TestBrowserChanges(t *testing.T) {
 	b.has(".dfile .head", "new.txt")
 }
 
-// Pressing u repeatedly undoes one change after the other, and says why it stops.
+// Pressing u repeatedly undoes one change after another. At the end a message says why there is
+// nothing more to undo.
 func TestBrowserUndoesInARow(t *testing.T) {
 	s := serve(t, map[string]string{"a.txt": "0\n"}, nil)
 	for i := range 3 {
@@ -177,7 +178,7 @@ func TestBrowserUndoesInARow(t *testing.T) {
 	}
 }
 
-// TestBrowserManyChanges: a long journal is shown a page at a time.
+// TestBrowserManyChanges shows a long undo log page by page.
 func TestBrowserManyChanges(t *testing.T) {
 	stress.SkipQuick(t)
 	const total = 350
@@ -201,8 +202,8 @@ func TestBrowserManyChanges(t *testing.T) {
 	b.has(".status", "50 of 350 changes")
 }
 
-// TestBrowserWidths checks every view in both themes, wide and narrow: nothing
-// scrolls sideways, and every focus has an outline.
+// TestBrowserWidths checks every view, wide and narrow, in both themes: nothing scrolls sideways,
+// and every focused element has an outline.
 func TestBrowserWidths(t *testing.T) {
 	stress.SkipQuick(t)
 	s := serve(t, project, nil)
@@ -219,7 +220,8 @@ func TestBrowserWidths(t *testing.T) {
 		if want := map[string]string{"light": "rgb(248, 248, 246)", "dark": "rgb(17, 18, 20)"}[theme]; dark != want {
 			t.Errorf("%s: background %s, want %s", theme, dark, want)
 		}
-		// Load each view on a phone, then enlarge the window. The other tests load it wide.
+		// Load each view in a narrow window and then enlarge it. The other tests begin with a wide
+		// window.
 		for _, v := range views {
 			for i, width := range []int64{380, 320, 1000, 1600} {
 				b.do(chromedp.EmulateViewport(width, 800))
@@ -236,7 +238,8 @@ func TestBrowserWidths(t *testing.T) {
 	}
 }
 
-// hostile returns names and contents that would act on the page if they were not text.
+// hostile returns names and contents that would have an effect on the page if they were interpreted
+// as markup.
 func hostile() []string {
 	list := []string{
 		"<img src=x onerror=pwned()>", "<script>pwned()</script>", "\"><svg onload=pwned()>", "javascript:pwned()", "' onmouseover='pwned()", "</textarea><script>pwned()</script>",
@@ -264,7 +267,7 @@ func TestBrowserHostile(t *testing.T) {
 	s := serve(t, files, nil)
 	b := s.open(t, "/search?q=needle", 1600, 1000, "light")
 	b.has(".status", "200 matching lines in 200 files")
-	b.until(`document.querySelectorAll("article.file").length === 200`) // the last ones are drawn while no key is pressed
+	b.until(`document.querySelectorAll("article.file").length === 200`) // the last files are drawn only while no key is pressed
 	elements := `[...document.querySelectorAll("main *, dialog *")].filter((e) => ["IMG","SCRIPT","IFRAME","STYLE","BASE","META","OBJECT","EMBED","LINK","FORM"].includes(e.tagName)).length + [...document.querySelectorAll("*")].filter((e) => [...e.attributes].some((a) => /^on/i.test(a.name) || /^javascript:/i.test(a.value))).length`
 	clean := func(where string) {
 		t.Helper()
@@ -287,14 +290,14 @@ func TestBrowserHostile(t *testing.T) {
 	for range 25 {
 		before := eval[string](b, chosen)
 		b.keys("n")
-		b.until(chosen + " !== " + quote(before)) // the address follows half a second later
+		b.until(chosen + " !== " + quote(before)) // the address changes half a second later
 		b.until(`document.querySelector(".peek .hit.on, .peek .notice") && document.querySelector(".peek .path").textContent === ` + chosen)
 		if eval[bool](b, `!!document.querySelector(".peek .notice")`) {
 			t.Errorf("%s can't be opened: %s", eval[string](b, chosen), eval[string](b, `document.querySelector(".peek").innerText`))
 		}
 		clean("file")
 	}
-	// The journal shows them too.
+	// The undo log shows them too.
 	for i, p := range slices.Sorted(mapKeys(files)) {
 		if i%8 != 0 {
 			continue
@@ -329,8 +332,8 @@ func mapKeys(m map[string]string) func(func(string) bool) {
 	}
 }
 
-// TestBrowserOldAnswers types fast against a server that answers out of order:
-// an older answer never replaces a newer one.
+// TestBrowserOldAnswers types fast while the server answers out of order. An older answer must
+// never replace a newer one.
 func TestBrowserOldAnswers(t *testing.T) {
 	stress.SkipQuick(t)
 	files := map[string]string{}
@@ -340,8 +343,7 @@ func TestBrowserOldAnswers(t *testing.T) {
 	s := serve(t, files, nil)
 	b := s.open(t, "/search", 1600, 1000, "light")
 	b.until(`document.activeElement.id === "q"`)
-	// Record every state shown: the query in the box, and the query of the marks in the
-	// first hit.
+	// Record every state: the query in the input field, and the marked text in the first hit.
 	eval[chromedp.Void](b, `(() => { window.seen = []; new MutationObserver(() => { const m = document.querySelector(".hits mark"); if (m) seen.push([document.getElementById("q").value, m.textContent]); }).observe(document.querySelector(".list-of-hits"), { childList: true, subtree: true }); })()`)
 	for range 3 {
 		b.keys("abcdefghij")
@@ -353,16 +355,16 @@ func TestBrowserOldAnswers(t *testing.T) {
 		b.keys(kb.Backspace)
 		b.has(".zero h2", "Search demo")
 	}
-	// The painted answer is for the box's query, or for the previous one while the new answer
-	// is on its way, but never for an older one after a newer.
+	// A drawn answer belongs to the current query or, until its answer arrives, to the previous
+	// one. After a newer answer, no older one may be drawn.
 	wrong := eval[[][]string](b, `(() => { const out = []; let last = ""; for (const [q, m] of seen) { if (m !== last) { if (m !== q) out.push([q, m]); last = m; } } return out; })()`)
 	if len(wrong) > 0 {
 		t.Errorf("answers to older questions appeared: %v", wrong)
 	}
 }
 
-// TestBrowserWithoutToken: a page without the token shows nothing, and a tab
-// next to one with the token asks that tab for it.
+// TestBrowserWithoutToken checks that a page without the token shows nothing, and that it gets the
+// token from another tab that has it.
 func TestBrowserWithoutToken(t *testing.T) {
 	s := serve(t, project, nil)
 	b := s.open(t, "/search?q=retryAfter", 1600, 1000, "light")
@@ -375,7 +377,7 @@ func TestBrowserWithoutToken(t *testing.T) {
 	}
 }
 
-// TestBrowserHealth shows the figures and a plot of the searches.
+// TestBrowserHealth shows the figures and the plot of search times.
 func TestBrowserHealth(t *testing.T) {
 	s := serve(t, project, func(o *Options) {
 		o.Rules = []Rule{{Path: ".env", Why: "secrets"}}
@@ -398,8 +400,8 @@ func TestBrowserHealth(t *testing.T) {
 	b.until(`document.documentElement.dataset.theme === "light"`)
 }
 
-// TestBrowserUndoOthers: if files of a change, or of changes since a point,
-// changed meanwhile, the page offers to undo the other files.
+// TestBrowserUndoOthers undoes changes some of whose files were modified since. The page offers to
+// undo the remaining files.
 func TestBrowserUndoOthers(t *testing.T) {
 	stress.SkipQuick(t)
 	s := serve(t, map[string]string{"a.txt": "a\n", "b.txt": "b\n", "c.txt": "c\n"}, nil)
@@ -434,8 +436,8 @@ func TestBrowserUndoOthers(t *testing.T) {
 	if text("a.txt") != "a\n" || text("b.txt") != "by hand\n" {
 		t.Errorf("a is %q, b is %q", text("a.txt"), text("b.txt"))
 	}
-	// Undo all since the first change: the partly undone change works, the second stops at
-	// b.txt, and then its other file is undone, too.
+	// Undo everything since the first change. This works for the change that was already undone in
+	// part. It stops at b.txt of the second change, whose other file can then be undone.
 	apply("third", "c.txt")
 	b.until(`document.querySelectorAll(".entry").length === 4`)
 	b.click(".pickpoint")

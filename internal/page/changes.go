@@ -16,32 +16,32 @@ import (
 
 const (
 	pageSize  = 100
-	maxUndone = 500 // changes one request may undo
+	maxUndone = 500 // changes that one request may undo
 )
 
-// wireChange is an entry of the journal.
+// wireChange is an entry of the undo log as sent to the page.
 type wireChange struct {
 	ID       string    `json:"id"`
 	Time     time.Time `json:"time"`
 	Client   string    `json:"client"`
 	Tool     string    `json:"tool"`
 	Summary  string    `json:"summary"`
-	Quoted   bool      `json:"quoted,omitempty"` // the summary is the client's own
+	Quoted   bool      `json:"quoted,omitempty"` // the client gave the summary
 	Session  string    `json:"session,omitempty"`
 	Paths    []string  `json:"paths"`
-	Files    int       `json:"files"` // Paths may be fewer
+	Files    int       `json:"files"` // number of files, also if Paths lists fewer
 	Undoes   string    `json:"undoes,omitempty"`
 	UndoneBy string    `json:"undone_by,omitempty"`
 	Pending  bool      `json:"pending,omitempty"`
 	NoUndo   string    `json:"no_undo,omitempty"`
 	Rule     string    `json:"rule,omitempty"` // the rule that accepted it
 	Proposal string    `json:"proposal,omitempty"`
-	Partly   string    `json:"partly,omitempty"` // files on disk of a change that is half applied
+	Partly   string    `json:"partly,omitempty"` // for a half-applied change, the affected files on disk
 }
 
 const (
 	maxPaths = 20
-	// A summary made from paths may be longer than a given one.
+	// A client's own summary is shorter; this limit is for summaries made from paths.
 	maxSummary = 1000
 )
 
@@ -62,8 +62,8 @@ func (s *Server) changeOf(c *change.Change) wireChange {
 	return w
 }
 
-// ownWords reports whether Quarry worded the summary of a partly accepted change, because
-// the agent gave none.
+// ownWords reports whether Quarry worded the summary of a change. It does so if the agent gave none
+// and the change was accepted in part.
 func (s *Server) ownWords(c *change.Change) bool {
 	if c.Proposal == "" || s.opts.Review == nil || !strings.HasSuffix(c.Summary, " hunks)") {
 		return false
@@ -72,8 +72,8 @@ func (s *Server) ownWords(c *change.Change) bool {
 	return err == nil && p.State == review.Partly && p.Set.Summary == ""
 }
 
-// clientOf returns who made a change. A change without a client was made on the
-// command line or by another program.
+// clientOf returns the name of the client that made a change. A change without a client was made on
+// the command line or by another program.
 func clientOf(c *change.Change) string {
 	if c.Author() == change.AnotherProgram {
 		return change.AnotherProgram
@@ -81,7 +81,7 @@ func clientOf(c *change.Change) string {
 	return clientName(c.Client.Name)
 }
 
-// changeFilter selects entries of the journal.
+// changeFilter selects entries of the undo log.
 type changeFilter struct {
 	client, path, text string
 	since              time.Time
@@ -99,7 +99,7 @@ func (f *changeFilter) matches(c *change.Change) bool {
 	return f.text == "" || strings.Contains(strings.ToLower(c.Summary), strings.ToLower(f.text))
 }
 
-// changes lists the journal, newest first, a page at a time.
+// changes returns a page of the undo log, newest first.
 func (s *Server) changes(w http.ResponseWriter, r *http.Request) (any, error) {
 	v := r.URL.Query()
 	f := changeFilter{client: v.Get("client"), path: v.Get("path"), text: v.Get("text")}
@@ -116,7 +116,7 @@ func (s *Server) changes(w http.ResponseWriter, r *http.Request) (any, error) {
 	}
 	list, matching := []wireChange{}, 0
 	clients, sessions := map[string]int{}, map[string]int{}
-	after := v.Get("after") // entries older than this one
+	after := v.Get("after") // return only entries older than this one
 	begun := after == ""
 	more := false
 	for i := range log.Changes {
@@ -145,7 +145,7 @@ func (s *Server) changes(w http.ResponseWriter, r *http.Request) (any, error) {
 	}, nil
 }
 
-// age reads a time span as 24h or 7d.
+// age parses a duration such as 24h or 7d.
 func age(s string) (time.Duration, error) {
 	if days, ok := strings.CutSuffix(s, "d"); ok {
 		if n, err := strconv.Atoi(days); err == nil && n > 0 && n < 100000 {
@@ -158,7 +158,7 @@ func age(s string) (time.Duration, error) {
 	return 0, badRequest("invalid time span " + strconv.Quote(s) + ": 24h or 7d, for example")
 }
 
-// journal returns the log, empty for a workspace without one.
+// journal returns the undo log, which is empty if the workspace has none.
 func (s *Server) journal(ctx context.Context, limit int) (*change.Log, error) {
 	log, err := s.ws.Changes(ctx, limit)
 	if errors.Is(err, change.ErrNoState) {
@@ -167,8 +167,8 @@ func (s *Server) journal(ctx context.Context, limit int) (*change.Log, error) {
 	return log, err
 }
 
-// countCache caches the numbers of added and removed lines of changes: an entry never
-// changes.
+// countCache caches the numbers of added and removed lines of changes. Its values never expire,
+// because an entry of the undo log does not change.
 type countCache struct {
 	mu   sync.Mutex
 	byID map[string][2]int // guarded by mu
@@ -190,8 +190,8 @@ func (c *countCache) put(id string, n [2]int) {
 	c.byID[id] = n
 }
 
-// lineCounts counts the lines of changes. The page asks only for changes that
-// are visible, because counting needs the diff.
+// lineCounts returns the numbers of added and removed lines of changes. The page requests them only
+// for visible changes, because counting needs the diff.
 func (s *Server) lineCounts(w http.ResponseWriter, r *http.Request) (any, error) {
 	out := map[string][2]int{}
 	deadline := time.Now().Add(time.Second)
@@ -217,7 +217,7 @@ func (s *Server) lineCounts(w http.ResponseWriter, r *http.Request) (any, error)
 	return map[string]any{"counts": out}, nil
 }
 
-// diff shows one change and whether it can be undone.
+// diff returns one change with its diff, and whether it can be undone.
 func (s *Server) diff(w http.ResponseWriter, r *http.Request) (any, error) {
 	c, err := s.ws.Diff(r.Context(), r.PathValue("id"), nil)
 	if err != nil {
@@ -234,8 +234,8 @@ func (s *Server) diff(w http.ResponseWriter, r *http.Request) (any, error) {
 	return out, nil
 }
 
-// diffFiles returns the files of a diff, coloured; large ones have no lines. If the request
-// is for one of them, counted from 1, one is the answer.
+// diffFiles returns the coloured files of a diff; large files have no lines. If the request names
+// one file by its number, counted from 1, one is the answer with that file.
 func diffFiles(r *http.Request, diffs []change.PathDiff) (files []diffFile, one any, err error) {
 	files = append([]diffFile{}, filesOf(diffs)...)
 	if asked := r.URL.Query().Get("file"); asked != "" {
@@ -251,8 +251,8 @@ func diffFiles(r *http.Request, diffs []change.PathDiff) (files []diffFile, one 
 	return files, nil, nil
 }
 
-// maxDiffLines limits the lines of a diff that are shown at once. The hunks of
-// further files are requested one by one.
+// maxDiffLines limits the lines of a diff in one answer. The page requests the hunks of further
+// files one by one.
 const maxDiffLines = 4000
 
 func deferLarge(files []diffFile) {
@@ -267,7 +267,7 @@ func deferLarge(files []diffFile) {
 	}
 }
 
-// undoable previews the undo.
+// undoable reports what undoing a change would do.
 func (s *Server) undoable(ctx context.Context, c *change.Change) map[string]any {
 	if s.opts.ReadOnly {
 		return map[string]any{"undo": false, "why": "this page is read-only"}
@@ -292,7 +292,7 @@ func (s *Server) undoable(ctx context.Context, c *change.Change) map[string]any 
 	return out
 }
 
-// wireConflict is a file changed after the change to be undone.
+// wireConflict is a file that prevents an undo because it was modified after the change.
 type wireConflict struct {
 	Path   string `json:"path"`
 	Reason string `json:"reason"`
@@ -310,8 +310,9 @@ func conflictsOf(err error) []wireConflict {
 	return list
 }
 
-// backTo goes back to the state right after a change. If by is not "", only that author's
-// changes are undone. With others, files that changed since are kept.
+// backTo restores the state right after the change called id. If by isn't "", only that author's
+// later changes are undone. If others is set, files with conflicting later modifications are kept
+// as they are.
 func (s *Server) backTo(ctx context.Context, id, by string, others, dry bool) (*change.Change, error) {
 	log, err := s.journal(ctx, 0)
 	if err != nil {
@@ -323,8 +324,8 @@ func (s *Server) backTo(ctx context.Context, id, by string, others, dry bool) (*
 	return s.ws.Undo(ctx, "", &change.Options{Tool: "undo", To: &change.Back{After: id, By: by, Name: id}, SkipConflicts: others, DryRun: dry, FullDiff: dry})
 }
 
-// back previews going back to right after a change: whose changes are undone, and the
-// effect on the files as one diff.
+// back previews backTo: the authors whose changes would be undone, and the effect on the files as
+// one diff.
 func (s *Server) back(w http.ResponseWriter, r *http.Request) (any, error) {
 	v := r.URL.Query()
 	c, err := s.backTo(r.Context(), r.PathValue("id"), v.Get("by"), v.Get("others") != "", true)
@@ -350,7 +351,7 @@ func (s *Server) back(w http.ResponseWriter, r *http.Request) (any, error) {
 	return map[string]any{"authors": authors, "files": files, "nothing": c.Unchanged, "warnings": c.Warnings}, nil
 }
 
-// goBack goes back to right after a change, as one change.
+// goBack restores the state right after a change. This is recorded as one change.
 func (s *Server) goBack(w http.ResponseWriter, r *http.Request) (any, error) {
 	var req struct {
 		By     string `json:"by"`
@@ -370,14 +371,14 @@ func (s *Server) goBack(w http.ResponseWriter, r *http.Request) (any, error) {
 	return map[string]any{"done": s.changeOf(c)}, nil
 }
 
-// undo undoes changes in the given order and stops at the first failure.
-// With others, files that changed since are skipped and the other files of the
-// change are undone. Changes without remaining files are skipped.
+// undo undoes changes in the given order and stops at the first failure. With others, files
+// modified since are skipped, and the other files of the change are undone. A change without
+// remaining files is skipped.
 func (s *Server) undo(w http.ResponseWriter, r *http.Request) {
 	var req struct {
 		IDs    []string          `json:"ids"`
 		Others bool              `json:"others"`
-		Parts  []change.UndoPart `json:"parts"` // of the one change that is named
+		Parts  []change.UndoPart `json:"parts"` // for a single change: the parts to undo
 	}
 	if err := readBody(w, r, &req); err != nil {
 		fail(w, err)

@@ -10,22 +10,21 @@ import (
 )
 
 const (
-	// maxColoured is the size of the largest text that is coloured as a whole, in about 10 ms.
-	// Of larger texts only the shown part is coloured, which may be wrong inside
-	// a long comment.
+	// maxColoured is the size of the largest text that is coloured as a whole, which takes about 10
+	// ms. Of a larger text only the shown part is coloured. The colours may then be wrong, for
+	// example inside a long comment.
 	maxColoured  = 1 << 20
 	colourBudget = 400 * time.Millisecond
 	maxCachedTxt = 64
 )
 
-// run is a piece of a line with one colour; its length is in UTF-16 units.
+// colourRun is a piece of a line with one colour; its length is in UTF-16 units.
 type colourRun struct {
 	n     int
 	class string
 }
 
-// coloured holds the lines of a text for the page, each as pairs of length and
-// class.
+// coloured holds the colours of lines. A line is a list of pairs, each a length and a class.
 type coloured [][]any
 
 func pairs(runs []colourRun) []any {
@@ -36,8 +35,8 @@ func pairs(runs []colourRun) []any {
 	return out
 }
 
-// colourLines colours the lines of a text; nil if the language is unknown, if
-// it takes too long, or if the request has ended.
+// colourLines colours the lines of a text. It returns nil if the language is unknown, the deadline
+// passes or the request ends.
 func colourLines(ctx context.Context, name string, texts []string, deadline time.Time) coloured {
 	lang := colour.For(name)
 	if lang == nil || len(texts) == 0 || time.Now().After(deadline) {
@@ -90,7 +89,7 @@ type colours struct {
 	mu    sync.Mutex
 	lines map[string]coloured // by path and version; guarded by mu
 	order []string            // oldest first; guarded by mu
-	slot  chan struct{}       // one text at a time
+	slot  chan struct{}       // held while colouring, so that only one text is coloured at a time
 }
 
 func newColours() *colours {

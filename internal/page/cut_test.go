@@ -8,7 +8,7 @@ import (
 	"quarry/internal/stress"
 )
 
-// hitsOf returns the numbers of a file's matching lines.
+// hitsOf returns the numbers of the matching lines in f.
 func hitsOf(f *wireFile) (list []int) {
 	for _, l := range f.Lines {
 		if l.Hit {
@@ -18,8 +18,8 @@ func hitsOf(f *wireFile) (list []int) {
 	return list
 }
 
-// A file has at most maxFileHits lines in an answer. The answer says so, and the
-// page counts them.
+// An answer has at most maxFileHits lines of a file. If there are more, it says so, and the page
+// counts them.
 func TestFilesAreCut(t *testing.T) {
 	s := serve(t, map[string]string{
 		"few.txt":  strings.Repeat("needle\n", maxFileHits-1) + "-\n",
@@ -45,7 +45,7 @@ func TestFilesAreCut(t *testing.T) {
 	}
 }
 
-// The pages together have every file, with its lines in order.
+// All pages of results together contain every file with its lines in order.
 func TestPagesGoOn(t *testing.T) {
 	tree := map[string]string{}
 	for i := range 9 {
@@ -80,8 +80,8 @@ func TestPagesGoOn(t *testing.T) {
 	}
 }
 
-// The page says that a file was cut and counts the missing lines, and removes the note
-// if none is missing.
+// The page says that a file's lines are incomplete, and counts the missing ones. If none are
+// missing, it removes the note.
 func TestBrowserCut(t *testing.T) {
 	stress.SkipQuick(t)
 	s := serve(t, map[string]string{
@@ -103,7 +103,7 @@ func TestBrowserCut(t *testing.T) {
 	b.keys("m")
 	b.has(".status", "first 230 of 240 matching lines")
 	b.until(`document.querySelectorAll("a.hit").length === 230`)
-	// Immediately, while most lines of the first part are not drawn yet.
+	// Do the same at once, while most lines of the first part are not drawn yet.
 	b = s.open(t, "/search?q=nothing", 1600, 1000, "light")
 	b.until(`document.querySelector(".status")`)
 	eval[int](b, `new MutationObserver((_, o) => {

@@ -15,7 +15,7 @@ import (
 	"quarry/internal/stress"
 )
 
-// fonts are families of very different widths, proportional and fixed.
+// fonts lists pairs of font families, proportional and fixed, of very different widths.
 var fonts = [][2]string{{"Liberation Sans", "Liberation Mono"}, {"DejaVu Sans", "DejaVu Sans Mono"}}
 
 func (b *tab) font(f [2]string) {
@@ -23,8 +23,8 @@ func (b *tab) font(f [2]string) {
 	eval[chromedp.Void](b, fmt.Sprintf(`(() => { const s = document.documentElement.style; s.setProperty("--sans", %s); s.setProperty("--mono", %s); })()`, quote(quote(f[0])), quote(quote(f[1]))))
 }
 
-// prose proposes hunks in notes, whose paragraphs are one long line each with a changed
-// word somewhere, and in code.
+// prose proposes changes in notes and in code. Each paragraph of a note is one long line, in which
+// one word changes.
 func prose(t testing.TB, s *served, by proposer, hunks int) string {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(53, uint64(hunks)))
@@ -65,16 +65,16 @@ func prose(t testing.TB, s *served, by proposer, hunks int) string {
 	return pendingID(t, by, change.Set{Tool: "apply_changes", Client: change.Client{Name: "claude-code"}, Ops: ops})
 }
 
-// unseen returns the changed words of the current hunk that are covered or outside the
-// window. If no word is marked, the first changed line must be visible.
+// unseen is a script that returns the changed words of the current hunk that are covered or outside
+// the window. If no word is marked, it tests the first changed line instead.
 const unseen = `(() => {
 	const el = document.querySelector(".hunk.now"), marks = [...el.querySelectorAll(".l.add ins, .l.del del")];
 	const seen = (x) => [...x.getClientRects()].some((r) => { const at = document.elementFromPoint(r.left + Math.min(r.width, 16) / 2, r.top + r.height / 2); return !!at && (x.contains(at) || at.contains(x) && at.closest(".l") === x.closest(".l")); });
 	return (marks.length ? marks : [el.querySelector(".l.add .tx, .l.del .tx")]).filter((x) => !seen(x)).map((x) => el.dataset.k + ": " + x.textContent.slice(0, 30));
 })()`
 
-// TestBrowserDecidesByKeys decides every hunk by keys alone. At each decision all
-// changed words of the hunk are visible.
+// TestBrowserDecidesByKeys decides every hunk with the keyboard. Whenever a key decides, all
+// changed words of the hunk must be visible.
 func TestBrowserDecidesByKeys(t *testing.T) {
 	decisions := 0
 	for i, size := range [][2]int64{{1280, 800}, {1366, 768}, {380, 800}} {
@@ -90,7 +90,7 @@ func TestBrowserDecidesByKeys(t *testing.T) {
 				b.font(font)
 				for k := range hunks {
 					b.until(fmt.Sprintf(`document.querySelector(".hunk.now")?.dataset.k === "%d"`, k))
-					// A key that decides nothing scrolls to more of the hunk.
+					// If part of the hunk is not visible, the key scrolls instead of deciding.
 					for try := 0; ; try++ {
 						hidden := eval[[]string](b, unseen)
 						b.keys([]string{"a", "r"}[k%2])
@@ -116,8 +116,8 @@ func TestBrowserDecidesByKeys(t *testing.T) {
 	t.Logf("%d decisions", decisions)
 }
 
-// TestBrowserBarKeepsItsHeight: the decision bar is at most 64 pixels high in every
-// state of a review, and all its buttons are visible.
+// TestBrowserBarKeepsItsHeight checks that in every state of a review the decision bar is at most
+// 64 pixels high and all its buttons are visible.
 func TestBrowserBarKeepsItsHeight(t *testing.T) {
 	s, agent := serveReview(t, nil)
 	id := prose(t, s, agent, 46)
@@ -178,8 +178,8 @@ func TestBrowserBarKeepsItsHeight(t *testing.T) {
 	}
 }
 
-// A key that can't act says why, and the next proposal begins with its title. Messages
-// about the previous one cover neither "Send decision" nor the diff.
+// If a key has no effect, a message says why. The next proposal is shown from its title on.
+// Messages about the previous one cover neither "Send decision" nor the diff.
 func TestBrowserKeysSayWhy(t *testing.T) {
 	s, agent := serveReview(t, nil)
 	first := prose(t, s, agent, 12)

@@ -13,24 +13,24 @@ import (
 	"quarry/change"
 )
 
-// diffFile is the part of a change that concerns one file.
+// diffFile is the part of a change that affects one file.
 type diffFile struct {
 	Path  string     `json:"path"`
-	Old   string     `json:"old,omitempty"` // the previous path, if it differs
+	Old   string     `json:"old,omitempty"` // the previous path, if it was another
 	Kind  string     `json:"kind"`          // edit, create, delete, move, trash, restore, note
 	Note  string     `json:"note,omitempty"`
-	Add   int        `json:"add"` // lines, shown or not
+	Add   int        `json:"add"` // added lines, including those not shown
 	Del   int        `json:"del"`
 	Cut   int        `json:"cut,omitempty"` // number of changed lines not shown
 	Hunks []diffHunk `json:"hunks,omitempty"`
-	mode  bool       // the note is about the mode
-	// Deferred reports that the hunks are omitted and can be requested.
+	mode  bool       // Note describes a change of mode
+	// Deferred reports that the hunks are omitted and can be requested separately.
 	Deferred bool `json:"deferred,omitempty"`
 }
 
 type diffHunk struct {
 	Head     string     `json:"head"`
-	In       string     `json:"in,omitempty"` // the definition around it
+	In       string     `json:"in,omitempty"` // the enclosing definition
 	OldStart int        `json:"old_start"`
 	OldCount int        `json:"old_count"`
 	NewStart int        `json:"new_start"`
@@ -38,8 +38,8 @@ type diffHunk struct {
 	Lines    []diffLine `json:"lines"`
 }
 
-// diffLine is a line of a hunk. Marks are pairs of UTF-16 offsets: the words
-// that differ from the replaced line.
+// diffLine is a line of a hunk. Marks holds the words that differ from the replaced line, as pairs
+// of UTF-16 offsets.
 type diffLine struct {
 	Kind   string `json:"k"` // " ", "-" or "+"
 	Old    int    `json:"o,omitempty"`
@@ -47,8 +47,8 @@ type diffLine struct {
 	Text   string `json:"t"`
 	Marks  []int  `json:"m,omitempty"`
 	Colour []any  `json:"c,omitempty"`
-	NoEnd  bool   `json:"e,omitempty"` // no newline at the end of the file
-	CR     bool   `json:"r,omitempty"` // it ends with CR LF, unlike other lines of the hunk
+	NoEnd  bool   `json:"e,omitempty"` // the file's last line, without a newline at its end
+	CR     bool   `json:"r,omitempty"` // the line ends with CR LF, unlike others in the hunk
 }
 
 // filesOf splits a diff by path.
@@ -85,8 +85,7 @@ func filesOf(diffs []change.PathDiff) []diffFile {
 		case change.DiffMode:
 			f.Note, f.mode = modeNote(d), true
 		}
-		// This is an edit of a file that the same change moved, or whose mode it changed,
-		// before.
+		// The same change has moved this file or changed its mode before: merge both entries.
 		if k := len(list) - 1; k >= 0 && f.continues(d.Kind, &list[k]) {
 			f.Kind, f.Old = list[k].Kind, list[k].Old
 			if f.Note == "" {
@@ -104,7 +103,7 @@ func filesOf(diffs []change.PathDiff) []diffFile {
 	return list
 }
 
-// continues reports whether f, of a kind, is about the same path as last.
+// continues reports whether f, of the given kind, is a further step on the path of last.
 func (f *diffFile) continues(kind change.DiffKind, last *diffFile) bool {
 	if last.Path != f.Path || last.Hunks != nil {
 		return false
@@ -112,7 +111,7 @@ func (f *diffFile) continues(kind change.DiffKind, last *diffFile) bool {
 	return kind == change.DiffContent && (last.Kind == "move" || last.mode) || kind == change.DiffMode && last.Kind == "move"
 }
 
-// read reads the hunks of a unified diff into a file.
+// read parses the hunks of a unified diff and adds them to f.
 func (f *diffFile) read(hunks string) {
 	p := &diffParser{file: f}
 	for line := range strings.Lines(hunks) {
@@ -120,12 +119,12 @@ func (f *diffFile) read(hunks string) {
 	}
 }
 
-// diffParser reads hunks. The kind of a line depends on its position in the
-// hunk, not only on its first character.
+// diffParser parses hunks. The kind of a line depends on its position in the hunk, not only on its
+// first character.
 type diffParser struct {
 	file     *diffFile
-	old, now int // lines of the hunk not read yet
-	o, n     int // numbers of the next lines
+	old, now int // remaining old and new lines of the hunk
+	o, n     int // numbers of the next old and new line
 }
 
 func (p *diffParser) line(l string) {
@@ -196,7 +195,7 @@ func (p *diffParser) cut(l string) {
 	}
 }
 
-// finishDiff adds word marks and colours.
+// finishDiff adds word marks and colours to files.
 func finishDiff(ctx context.Context, files []diffFile, deadline time.Time) {
 	for i := range files {
 		for j := range files[i].Hunks {
@@ -210,7 +209,7 @@ func finishDiff(ctx context.Context, files []diffFile, deadline time.Time) {
 	}
 }
 
-// markEnds leaves line endings unmarked if all are the same.
+// markEnds removes the marks of line endings if all lines end the same way.
 func markEnds(ls []diffLine) {
 	if !slices.ContainsFunc(ls, func(l diffLine) bool { return !l.CR }) {
 		for i := range ls {
@@ -219,7 +218,7 @@ func markEnds(ls []diffLine) {
 	}
 }
 
-// colourHunk colours each side as a separate text.
+// colourHunk colours the old and the new side of a hunk as separate texts.
 func colourHunk(ctx context.Context, path string, h *diffHunk, deadline time.Time) {
 	for _, side := range []string{"-", "+"} {
 		var texts []string
@@ -235,8 +234,8 @@ func colourHunk(ctx context.Context, path string, h *diffHunk, deadline time.Tim
 	}
 }
 
-// markWords pairs the removed lines of a block with the added lines after them,
-// in order, and marks the differing words.
+// markWords pairs the removed lines of a block with the added lines after them, in order, and marks
+// the words that differ in each pair.
 func markWords(ls []diffLine) {
 	for i := 0; i < len(ls); {
 		if ls[i].Kind != "-" {
@@ -258,12 +257,12 @@ func markWords(ls []diffLine) {
 	}
 }
 
-// maxWords limits the words compared one by one in a line, after removing the common
-// beginning and end.
+// maxWords limits the words of a line that are compared one by one. The common beginning and end of
+// both lines don't count.
 const maxWords = 400
 
-// wordDiff marks the words that two lines don't share. Lines with little in common get no
-// marks, because nearly everything would be marked.
+// wordDiff returns marks for the words that lines a and b don't share. If they have little in
+// common there are no marks, because nearly everything would be marked.
 func wordDiff(a, b string) (ma, mb []int) {
 	wa, wb := splitWords(a), splitWords(b)
 	head, tail := 0, 0 // number of words in the common beginning and end
@@ -286,7 +285,7 @@ func wordDiff(a, b string) (ma, mb []int) {
 	if len(wa) > maxWords || len(wb) > maxWords {
 		return nil, nil
 	}
-	// Longest common subsequence; a table of at most 160,000 numbers.
+	// Longest common subsequence. The table has at most 160,000 numbers.
 	t := make([][]uint16, len(wa)+1)
 	for i := range t {
 		t[i] = make([]uint16, len(wb)+1)
@@ -337,7 +336,7 @@ func marksOf(words []string, shared []bool) []int {
 	return out
 }
 
-// splitWords cuts a line into words, runs of white space, and single signs.
+// splitWords splits a line into words, runs of white space, and single other characters.
 func splitWords(s string) []string {
 	var out []string
 	for len(s) > 0 {
@@ -366,7 +365,7 @@ func wordClass(r rune) int {
 	return 0
 }
 
-// modeNote words the change of a file's mode.
+// modeNote describes the change of a file's mode.
 func modeNote(d change.PathDiff) string {
 	if (d.Modes[0]^d.Modes[1])&0o100 == 0 {
 		return fmt.Sprintf("Its mode %o was changed to %o.", d.Modes[0].Perm(), d.Modes[1].Perm())

@@ -75,8 +75,8 @@ func TestWordMarks(t *testing.T) {
 	}
 }
 
-// Colours must cover their text exactly: the page splits the text by their
-// lengths.
+// The lengths of the colours add up to the length of the text, because the page splits the text by
+// them.
 func TestColoursCoverTheLine(t *testing.T) {
 	texts := []string{"package p // 😀 hé", "", "/* a", "b */ var x = `", "`", "\tfunc() {}\x00\u202e", "func f(s string) int { return 0x1F }"}
 	for _, name := range []string{"a.go", "a.py", "a.md", "a.js", "a.html", "Makefile", "a.toml"} {
@@ -103,7 +103,7 @@ func TestColoursCoverTheLine(t *testing.T) {
 	}
 }
 
-// Line endings are marked if they differ.
+// Line endings are marked only if they differ.
 func TestLineEnds(t *testing.T) {
 	for hunks, want := range map[string]string{
 		"@@ -1,2 +1,2 @@\n-a\r\n-b\r\n+a\n+b\n": "rr..",

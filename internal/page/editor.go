@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// editor opens a file at a line through an address that the system handles.
+// editor opens a file at a line by means of an address that the system passes to the editor.
 type editor struct {
 	Name string `json:"name"`
-	// Address contains {path} and {line}; "" opens nothing.
+	// Address contains {path} and {line}; "" means that no editor is opened.
 	Address string `json:"address"`
 }
 
-// editors lists known editors with addresses from their documentation.
+// editors lists known editors; the addresses are from their documentation.
 var editors = []struct{ key, name, address string }{
 	{"vscode", "VS Code", "vscode://file{path}:{line}"},
 	{"vscodium", "VSCodium", "vscodium://file{path}:{line}"},
@@ -25,7 +25,7 @@ var editors = []struct{ key, name, address string }{
 	{"none", "", ""},
 }
 
-// Editors lists the names accepted by Options.Editor.
+// Editors returns the names accepted by Options.Editor.
 func Editors() []string {
 	var names []string
 	for _, e := range editors {

@@ -10,44 +10,44 @@ import (
 )
 
 const (
-	// beat is how often the journal is polled while a page is open, because other
-	// processes write it. One poll costs about 50 µs.
+	// beat is the interval of polling the undo log while a page is open. Polling is needed because
+	// other processes write the log too. One poll costs about 50 µs.
 	beat = 250 * time.Millisecond
-	// slowBeat is how often the index is polled.
+	// slowBeat is the interval of polling the index.
 	slowBeat = time.Second
-	// activityBeat is how often calls of tools are polled.
+	// activityBeat is the interval of polling the recorded tool calls.
 	activityBeat = 500 * time.Millisecond
-	// keepAlive is how often the server tells a page that it still runs.
+	// keepAlive is the interval at which the server tells a page that it is still running.
 	keepAlive = 10 * time.Second
-	// maxStreams limits the pages that listen at once.
+	// maxStreams limits the open event streams, of which each page has one.
 	maxStreams = 64
 )
 
-// event is an event as sent to the page.
+// event is an event sent to the page.
 type event struct {
 	Name string
 	Data any
 }
 
-// pulse polls for changes by other processes and tells the open pages.
+// pulse polls for changes by other processes and informs the open pages.
 type pulse struct {
 	s    *Server
 	wake chan struct{}
 
-	stamp   string    // of the proposals at the last count; only run uses it
-	waiting int       // pending proposals at the last count; only run uses it
-	called  time.Time // time of the last poll of the activity; only run uses it
+	stamp   string    // stamp of the proposals when last counted; only used by run
+	waiting int       // pending proposals when last counted; only used by run
+	called  time.Time // when the activity was last polled; only used by run
 
 	mu   sync.Mutex
 	subs map[chan event]bool // guarded by mu
-	last map[string]string   // the last data sent, by name; guarded by mu
+	last map[string]string   // last data sent, by event name; guarded by mu
 }
 
 func newPulse(s *Server) *pulse {
 	return &pulse{s: s, wake: make(chan struct{}, 1), subs: map[chan event]bool{}, last: map[string]string{}}
 }
 
-// poke triggers the next poll immediately.
+// poke makes run poll immediately.
 func (p *pulse) poke() {
 	select {
 	case p.wake <- struct{}{}:
@@ -93,7 +93,7 @@ func (p *pulse) look(ctx context.Context, index bool) {
 	}
 	if r := p.s.opts.Review; r != nil {
 		if index && p.waiting > 0 {
-			r.Sweep() // a killed agent doesn't report its end
+			r.Sweep() // remove killed agents, which don't report their end
 		}
 		if stamp, err := r.Stamp(); err == nil && stamp != p.stamp {
 			open := p.s.waiting()
@@ -113,7 +113,7 @@ func (p *pulse) look(ctx context.Context, index bool) {
 	}
 }
 
-// tell sends an event to all pages if it differs from the last one.
+// tell sends data to all pages as event name, if it differs from the data last sent.
 func (p *pulse) tell(name string, data any) {
 	text, err := json.Marshal(data)
 	if err != nil {
@@ -128,13 +128,13 @@ func (p *pulse) tell(name string, data any) {
 	for c := range p.subs {
 		select {
 		case c <- event{name, json.RawMessage(text)}:
-		default: // the page is too slow; the next event has the same information
+		default: // the page is too slow; the next event supersedes this one
 			delete(p.last, name)
 		}
 	}
 }
 
-// subscribe returns the last events, and a channel for further ones.
+// subscribe returns the last events, and a channel for new ones.
 func (p *pulse) subscribe() (now []event, c chan event, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -155,7 +155,7 @@ func (p *pulse) unsubscribe(c chan event) {
 	delete(p.subs, c)
 }
 
-// events streams events as server-sent events.
+// events sends events to the page as server-sent events.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	now, c, ok := s.pulse.subscribe()
 	if !ok {

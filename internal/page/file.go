@@ -17,20 +17,21 @@ import (
 )
 
 const (
-	maxFileLines = 600       // lines of one answer
-	maxFileBytes = 512 << 10 // and of their text
-	maxShownLine = 4000      // bytes of one line; a minified file has one
+	maxFileLines = 600       // lines in one answer
+	maxFileBytes = 512 << 10 // bytes of these lines
+	maxShownLine = 4000      // bytes shown of one line; minified files have very long ones
 )
 
-// wireText is a part of a file.
+// wireText is a part of a file as sent to the page.
 type wireText struct {
 	Path  string   `json:"path"`
-	From  int      `json:"from"` // number of the first line
+	From  int      `json:"from"` // number of the first line in Lines
 	Lines []string `json:"lines"`
-	// Cut lists the lines shown only in part; Left counts the omitted bytes before each part.
+	// Cut lists the lines of which only a part is shown; Left is the number of bytes omitted before
+	// that part.
 	Cut  []int       `json:"cut,omitempty"`
 	Left map[int]int `json:"left,omitempty"`
-	// Marks holds the matches of the query by line, as pairs of offsets.
+	// Marks holds the query's matches in each line, as pairs of offsets.
 	Marks    map[int][]int `json:"marks,omitempty"`
 	Total    int           `json:"total"`
 	Version  string        `json:"version"`
@@ -40,9 +41,9 @@ type wireText struct {
 	Language string        `json:"language,omitempty"`
 }
 
-// file returns lines of a file: from line "from", at most maxFileLines. If the request has
-// a query, its matches are marked. The browser's regular expressions are not used for this:
-// patterns that are linear here can take them practically for ever.
+// file returns at most maxFileLines lines of a file, beginning at line "from". If the request has a
+// query, the server marks its matches: some patterns that take linear time here would practically
+// never end in the browser.
 func (s *Server) file(w http.ResponseWriter, r *http.Request) (any, error) {
 	v := r.URL.Query()
 	path := pathOf(v.Get("path"))
@@ -86,21 +87,21 @@ func (s *Server) file(w http.ResponseWriter, r *http.Request) (any, error) {
 	}
 	out.Colours = s.coloursOf(r.Context(), t.Path, t.Version, t.First, out.Lines, t.Total)
 	if len(out.Left) > 0 {
-		out.Colours = slices.Clone(out.Colours) // the original may be cached for others
+		out.Colours = slices.Clone(out.Colours) // don't modify the cached slice
 		for i := range out.Colours {
 			if out.Left[t.First+i] > 0 {
-				out.Colours[i] = nil // colours are relative to the beginning of the line
+				out.Colours[i] = nil // colours are counted from the line's beginning, which is cut
 			}
 		}
 	}
 	return out, nil
 }
 
-// maxFound limits the lines that find returns.
+// maxFound limits the line numbers that find returns.
 const maxFound = 20_000
 
-// find returns the numbers of the lines that contain a text, in any letter case. The page
-// draws only visible lines, so the browser's own search would miss the others.
+// find returns the numbers of the lines that contain a text, in any letter case. The page needs it
+// because it draws only visible lines, so the browser's own search would miss the others.
 func (s *Server) find(w http.ResponseWriter, r *http.Request) (any, error) {
 	v := r.URL.Query()
 	text, file := v.Get("q"), pathOf(v.Get("path"))
@@ -135,12 +136,12 @@ func setIn[V any](m map[int]V, k int, v V) map[int]V {
 }
 
 const (
-	maxMarks = 200 // of one line
+	maxMarks = 200 // marks in one line
 	leadIn   = 200 // bytes shown before the first match of a cut line
 )
 
-// matchesIn finds the matches of a query in each line, in bytes. Without a
-// query, or with an invalid one, there are none.
+// matchesIn returns the byte offsets of a query's matches in each line. Without a valid query it
+// finds none.
 func matchesIn(v url.Values, lines []string) [][]int {
 	out := make([][]int, len(lines))
 	a, err := readAsked(v)
@@ -170,8 +171,8 @@ func matchesIn(v url.Values, lines []string) [][]int {
 	return out
 }
 
-// cutAt returns the start of the shown part of a long line: the line's start, unless that
-// would omit the first match.
+// cutAt returns where the shown part of a long line begins: at the line's start, unless the first
+// match would then be cut off.
 func cutAt(line string, spans []int) int {
 	if len(spans) == 0 || spans[1] <= maxShownLine {
 		return 0
@@ -183,8 +184,8 @@ func cutAt(line string, spans []int) int {
 	return from
 }
 
-// marksIn returns the matches within the shown part of a line, which begins at byte from,
-// in UTF-16 units.
+// marksIn converts matches to UTF-16 offsets in shown, the part of the line that begins at byte
+// from. Matches outside that part are dropped.
 func marksIn(shown string, spans []int, from int) []int {
 	var out []int
 	at, n := 0, 0
@@ -212,8 +213,8 @@ func positive(s string, otherwise int) (int, error) {
 	return n, nil
 }
 
-// coloursOf colours lines of a file. If the whole text is small enough, all of
-// it is coloured, otherwise only the given lines.
+// coloursOf returns the colours of the shown lines of a file. If the file is small enough all of it
+// is coloured, otherwise only these lines.
 func (s *Server) coloursOf(ctx context.Context, path, version string, first int, shown []string, total int) coloured {
 	if colour.For(path) == nil || len(shown) == 0 {
 		return nil
@@ -235,7 +236,7 @@ func (s *Server) coloursOf(ctx context.Context, path, version string, first int,
 			whole = colourLines(ctx, path, t.Lines, deadline)
 		}
 		if ctx.Err() != nil {
-			return nil // the client has gone; don't keep incomplete colours
+			return nil // the client has disconnected; don't cache incomplete colours
 		}
 		s.colours.put(key, whole)
 	}
@@ -248,9 +249,8 @@ func (s *Server) coloursOf(ctx context.Context, path, version string, first int,
 	return whole[first-1 : first-1+len(shown)]
 }
 
-// fileColours colours the lines of a file that a search showed, given by their numbers.
-// Colours are not part of the search's answer, so that its first lines arrive
-// sooner.
+// fileColours returns the colours of given lines of a file in a search result. They are requested
+// separately so that the result's first lines arrive sooner.
 func (s *Server) fileColours(w http.ResponseWriter, r *http.Request) (any, error) {
 	v := r.URL.Query()
 	path := pathOf(v.Get("path"))

@@ -11,8 +11,8 @@ import (
 	"quarry/change"
 )
 
-// TestBrowserFolds folds files in hits, changes and reviews, and checks that rows of
-// changes are short and authors leave room for the code.
+// TestBrowserFolds folds and unfolds files in hits, changes and reviews. It also checks that the
+// rows of changes are short and the column of authors is narrow.
 func TestBrowserFolds(t *testing.T) {
 	files := map[string]string{}
 	for i := range 8 {

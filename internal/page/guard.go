@@ -11,8 +11,9 @@ import (
 	"quarry/internal/crew"
 )
 
-// tokenHeader carries the token. Another site can't send a header outside the browser's
-// safe list without a preflight, which we refuse.
+// tokenHeader is the header with the token. Another site can't send it without a preflight request,
+// because it is not on the browser's list of safe headers, and the server refuses preflight
+// requests.
 const tokenHeader = "X-Quarry-Token"
 
 // policy is the content policy: nothing from other servers, no inline script or style, no
@@ -43,9 +44,9 @@ func (s *Server) guard(next http.Handler) http.Handler {
 	})
 }
 
-// ours reports whether a request was addressed to this server by a name of this
-// machine, and not sent by a page of another origin. A foreign name that
-// resolves to this machine (DNS rebinding) is visible in Host.
+// ours reports whether a request is addressed to this server by one of its own names and was not
+// sent by a page of another origin. Checking the Host header prevents DNS rebinding, in which a
+// foreign name resolves to this machine.
 func (s *Server) ours(r *http.Request) bool {
 	s.mu.Lock()
 	known := s.host[r.Host]
@@ -62,20 +63,19 @@ func (s *Server) ours(r *http.Request) bool {
 	case "", "same-origin", "none":
 		return true
 	}
-	// A link on another page may lead here: a navigation carries no secret and
-	// gets a fixed file.
+	// Links on other pages may lead here: a navigation sends no secret and gets a fixed file.
 	return r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
 }
 
-// holdsToken compares tokens in constant time.
+// holdsToken reports whether a request has the token. It compares in constant time.
 func (s *Server) holdsToken(r *http.Request) bool {
 	given := sha256.Sum256([]byte(r.Header.Get(tokenHeader)))
 	want := sha256.Sum256([]byte(s.token))
 	return subtle.ConstantTimeCompare(given[:], want[:]) == 1
 }
 
-// enter exchanges a ticket, sent in the token's header, for the token. A ticket is valid
-// once.
+// enter exchanges a ticket for the token. The ticket is sent in the token's header and is valid
+// only once.
 func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 	ticket := r.Header.Get(tokenHeader)
 	s.mu.Lock()
@@ -90,9 +90,9 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 	respond(w, http.StatusOK, map[string]string{"token": s.token})
 }
 
-// hello proves that this server knows the token without revealing it. A tab that lost its
-// server asks for this proof before sending the token again, because another program may
-// have taken the port.
+// hello proves that this server knows the token without revealing it. A tab that lost the
+// connection requests this proof before it sends the token again, because another program may now
+// use the port.
 func (s *Server) hello(w http.ResponseWriter, r *http.Request) {
 	nonce := r.URL.Query().Get("nonce")
 	if len(nonce) < 32 || len(nonce) > 128 {
@@ -104,7 +104,7 @@ func (s *Server) hello(w http.ResponseWriter, r *http.Request) {
 	respond(w, http.StatusOK, map[string]string{"proof": hex.EncodeToString(mac.Sum(nil))})
 }
 
-// private lets a request with the token through.
+// private calls next only for requests with the token.
 func (s *Server) private(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !s.holdsToken(r) {
@@ -113,8 +113,7 @@ func (s *Server) private(next http.HandlerFunc) http.HandlerFunc {
 		}
 		s.conns.Known(r)
 		defer func() {
-			// Panics are reported and logged; net/http would only drop the
-			// connection.
+			// Report and log panics; net/http would only drop the connection.
 			if p := recover(); p != nil && p != http.ErrAbortHandler {
 				s.log.Error("the page failed", "path", r.URL.Path, "error", p, "stack", string(crew.StackOf(p)))
 				respond(w, http.StatusInternalServerError, map[string]any{"error": problem{Code: "INTERNAL", Message: fmt.Sprintf("the page failed: %v", p), Hint: "the output of quarry ui says more"}})

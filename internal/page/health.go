@@ -12,14 +12,14 @@ import (
 	"quarry/internal/presence"
 )
 
-// timing is the duration of a search, in milliseconds.
+// timing is the duration of one search, in milliseconds.
 type timing struct {
 	Total float64 `json:"total"`
-	First float64 `json:"first,omitempty"` // to the first file; 0 if there was none
-	Scan  bool    `json:"scan,omitempty"`  // without the index
+	First float64 `json:"first,omitempty"` // time until the first file; 0 if no file was found
+	Scan  bool    `json:"scan,omitempty"`  // the search did not use the index
 }
 
-// timings holds the durations of the page's latest searches.
+// timings holds the durations of the latest searches on the page.
 type timings struct {
 	mu   sync.Mutex
 	list []timing // oldest first; guarded by mu
@@ -62,15 +62,15 @@ type wireIndex struct {
 
 func (s *Server) indexState(ctx context.Context) wireIndex { return stateOf(ctx, s.ws.Index()) }
 
-// wireRoot is one of several roots.
+// wireRoot describes one of several roots.
 type wireRoot struct {
 	Name  string     `json:"name"`
 	Dir   string     `json:"dir"`
 	Index *wireIndex `json:"index,omitempty"`
 }
 
-// roots returns the roots of a joined workspace, none for a single folder. full adds
-// the index of each.
+// roots describes the roots of a joined workspace; for a single folder it returns nil. If full is
+// set, it includes the state of each index.
 func (s *Server) roots(ctx context.Context, full bool) []wireRoot {
 	list := []wireRoot{}
 	for _, r := range s.ws.Roots() {
@@ -99,7 +99,7 @@ func stateOf(ctx context.Context, ix *quarry.Index) wireIndex {
 	}
 }
 
-// about returns the data that every view needs.
+// about returns the data needed by every view.
 func (s *Server) about(w http.ResponseWriter, r *http.Request) (any, error) {
 	theme := ""
 	if s.opts.Theme != nil {
@@ -112,7 +112,7 @@ func (s *Server) about(w http.ResponseWriter, r *http.Request) (any, error) {
 	}, nil
 }
 
-// keepTheme stores the chosen theme for later runs.
+// keepTheme stores the chosen theme for future runs.
 func (s *Server) keepTheme(w http.ResponseWriter, r *http.Request) (any, error) {
 	var req struct {
 		Theme string `json:"theme"`
@@ -131,8 +131,7 @@ func (s *Server) keepTheme(w http.ResponseWriter, r *http.Request) (any, error) 
 	return map[string]string{"theme": req.Theme}, nil
 }
 
-// health returns all figures of the health view except the checks, which take
-// longer.
+// health returns everything for the health view except the checks, which take longer.
 func (s *Server) health(w http.ResponseWriter, r *http.Request) (any, error) {
 	rules := s.opts.Rules
 	if rules == nil {
@@ -168,19 +167,19 @@ func (s *Server) health(w http.ResponseWriter, r *http.Request) (any, error) {
 	return out, nil
 }
 
-// wireClient is a client that is connected.
+// wireClient is a connected client.
 type wireClient struct {
 	presence.Client
-	Changes int `json:"changes"` // made, not only proposed
+	Changes int `json:"changes"` // changes applied, without proposals
 }
 
-// clientsOf counts the changes of each client since it connected. It reads the journal,
-// because calls may have been refused or dry runs.
+// clientsOf returns each client with the number of its changes since it connected. It counts in the
+// undo log, because calls may have been refused or dry runs.
 func clientsOf(list []presence.Client, log *change.Log) []wireClient {
 	out := []wireClient{}
 	for _, c := range list {
 		w := wireClient{Client: c}
-		w.Sessions = nil // the page doesn't use them
+		w.Sessions = nil // not used by the page
 		for i := range log.Changes {
 			by := &log.Changes[i]
 			if !by.Pending && slices.Contains(c.Sessions, by.Client.Session) {

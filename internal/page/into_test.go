@@ -23,7 +23,7 @@ import (
 // maxFirstLoad limits the bytes of fixed files that the first load transfers.
 const maxFirstLoad = 90_000
 
-// TestFirstLoad adds up the sizes of the files loaded first, without headers.
+// TestFirstLoad limits the total size of the files loaded first, not counting headers.
 func TestFirstLoad(t *testing.T) {
 	s := serve(t, sample, nil)
 	bare := &http.Client{Transport: &http.Transport{DisableCompression: true}}
@@ -49,7 +49,7 @@ func TestFirstLoad(t *testing.T) {
 	for _, name := range []string{"style.css", "icon.svg", "theme.js", "app.js"} {
 		files = append(files, "/assets/"+name)
 	}
-	for i := 0; i < len(files); i++ { // imports of a module are added on the way
+	for i := 0; i < len(files); i++ { // the loop adds the imports of each module
 		data, err := assets.ReadFile(files[i][1:])
 		if err != nil && i > 0 {
 			t.Fatal(err)
@@ -74,14 +74,14 @@ func TestFirstLoad(t *testing.T) {
 	if sum > maxFirstLoad {
 		t.Errorf("the first load transfers %d bytes, more than %d", sum, maxFirstLoad)
 	}
-	// A client without gzip gets the plain file.
+	// Clients that don't accept gzip get the uncompressed file.
 	if _, plain := s.request(t, "GET", "/assets/app.js", ""); !strings.Contains(plain, "import") {
 		t.Errorf("app.js = %q", plain)
 	}
 }
 
-// TestBrowserPlaces: an address copied with y leads back, and a name after an @ to its
-// definition, in any search mode.
+// TestBrowserPlaces searches for an address copied with y, which leads to the place, and for a name
+// after an @, which leads to its definition. Both work in every search mode.
 func TestBrowserPlaces(t *testing.T) {
 	s := serve(t, project, func(o *Options) {
 		ws, err := quarry.Open(o.Workspace.Dir(), &quarry.Options{Index: &quarry.IndexOptions{Dir: t.TempDir()}})
@@ -111,12 +111,12 @@ func TestBrowserPlaces(t *testing.T) {
 		b.has("article.file", "func retryAfter(n int) int")
 		b.has(".rail", "Definitions come from the index")
 	}
-	// A text that only resembles a place is searched as usual.
+	// A text that only resembles an address is searched as text.
 	b.do(chromedp.Navigate(s.base + "/search?q=localhost:8080"))
 	b.has(".zero h2", "No match for")
 }
 
-// TestBrowserFacets: choosing a folder or a type keeps the counts of the others.
+// TestBrowserFacets selects a folder or a type; the counts of the others remain.
 func TestBrowserFacets(t *testing.T) {
 	s := serve(t, map[string]string{"a/x/1.go": "needle\nneedle\n", "b/y/2.go": "needle\n", "b/y/3.md": "needle\n"}, nil)
 	counts := func(b *tab, section int) string {
@@ -131,14 +131,14 @@ func TestBrowserFacets(t *testing.T) {
 	if got := counts(b, 2); got != "a/x 2, b/y 2" {
 		t.Errorf("folders = %s", got)
 	}
-	// A page opened with the filters counts the others, too.
+	// They are counted also if the page is opened with the filters.
 	b.do(chromedp.Navigate(s.base + "/search?q=needle&type=md"))
 	b.has(".status", "1 matching line")
 	b.until(`[...document.querySelectorAll(".facet")].some((f) => f.textContent.includes("go") && f.textContent.includes("3"))`)
 }
 
-// TestBrowserActivityWaits: pending calls come first and are not failures, rows link to
-// their subjects, and a connection that ended is marked.
+// TestBrowserActivityWaits checks that pending calls come first and don't look like failures, that
+// rows link to their files, and that an ended connection is marked.
 func TestBrowserActivityWaits(t *testing.T) {
 	s := serveAgents(t, map[string]string{"a.txt": thirty, "b.txt": "b\n"})
 	s.calls = t.TempDir()
@@ -169,8 +169,8 @@ func TestBrowserActivityWaits(t *testing.T) {
 	b.has(".dhead", "claude-code")
 }
 
-// TestMarksOfWords: the marks are the words that count for the ranking: whole words in any
-// form, and no stop words.
+// TestMarksOfWords checks that the marked words are those that count for the ranking: whole words
+// in any form, without stop words.
 func TestMarksOfWords(t *testing.T) {
 	s := serve(t, map[string]string{"a.md": "# Renewal\n\nThe renewal of the certificate is automatic; certificates are renewed by it in time.\n"}, nil)
 	_, body := s.request(t, "GET", "/api/search?mode=words&q=how+is+it+renewed+in+the+certificate", "")
@@ -196,8 +196,8 @@ func TestMarksOfWords(t *testing.T) {
 	}
 }
 
-// TestBrowserFromHunk: a change and a proposal show more lines around a hunk, the whole
-// definition, or the file at the line, and lead back.
+// TestBrowserFromHunk extends the hunks of a change and of a proposal by more lines or by the whole
+// definition, opens the file at a hunk's line, and goes back.
 func TestBrowserFromHunk(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("package pay\n\n")
@@ -210,7 +210,7 @@ func TestBrowserFromHunk(t *testing.T) {
 	}
 	source := b.String()
 	s := serveAgents(t, map[string]string{"pay.go": source, "use.go": "package pay\n\nvar u = f2()\n"})
-	// Two hunks in f1, one in f2; then another program changes the file.
+	// Make two hunks in f1 and one in f2. Then another program modifies the file.
 	set := change.Set{Ops: []change.Op{{Verb: change.EditFile, Path: "pay.go", Edits: []change.Edit{{Old: "x10 := 110", New: "x10 := f2()"}, {Old: "x25 := 125\n", New: ""}, {Old: "x15 := 215", New: "x15 := 1\n\ty := 2"}}}}}
 	c, err := s.ws.Apply(t.Context(), set)
 	if err != nil {
@@ -248,7 +248,7 @@ func TestBrowserFromHunk(t *testing.T) {
 	tab.do(chromedp.NavigateBack())
 	tab.until(`document.querySelectorAll(".hunk").length === 3`)
 
-	// A name in a diff leads to its definition and its uses.
+	// A name in a diff leads to its definition and references.
 	tab.until(`document.querySelector(".hunk .add .tx")`)
 	eval[chromedp.Void](tab, `getSelection().removeAllRanges()`)
 	tab.keys("d")
@@ -269,7 +269,7 @@ func TestBrowserFromHunk(t *testing.T) {
 	tab.has(".status", "1 use in 1 file")
 	tab.has("a.hit", "var u = f2()")
 
-	// In a proposal, the lines are from the current file.
+	// The additional lines in a proposal are those of the current file.
 	agent := s.agent(t, "claude-code", 5*time.Minute)
 	agent.start("edit_file", map[string]any{"path": "pay.go", "old_text": "x20 := 320", "new_text": "x20 := f1()"})
 	id := s.waiting(t, 1).ID

@@ -21,10 +21,9 @@ import (
 	"quarry/internal/stress"
 )
 
-// TestBrowserLatency types on a large tree and measures, in the browser, the
-// time from each key press to the first painted hit, which the page promises. It
-// runs only in the long form, because building the index is slow. QUARRY_BENCH_INDEX is a
-// folder that keeps the index for the next run.
+// TestBrowserLatency types in a large tree and measures in the browser the time from each key press
+// to the first painted hit. It runs only in the long form, because building the index is slow.
+// QUARRY_BENCH_INDEX names a folder that keeps the index for the next run.
 func TestBrowserLatency(t *testing.T) {
 	tree := os.Getenv("QUARRY_BENCH_TREE")
 	if tree == "" || !stress.Long() {
@@ -79,14 +78,14 @@ func TestBrowserLatency(t *testing.T) {
 	}
 }
 
-// types presses the keys of a word, each after the previous one has shown its hit,
-// and removes the word. That is faster than a person types.
+// types types a word and removes it again. It waits for the hit after each key, which is faster
+// than a person types.
 func (b *tab) types(word string) {
 	b.t.Helper()
 	for _, r := range word {
 		before := eval[int](b, `performance.getEntriesByName("key-to-hit").length`)
 		b.keys(string(r))
-		for range 100 { // a prefix that doesn't occur has no hit to paint
+		for range 100 { // a prefix may have no hits
 			if eval[bool](b, `performance.getEntriesByName("key-to-hit").length > `+strconv.Itoa(before)+` || !!document.querySelector(".zero:not(.start) h2")?.textContent.endsWith(document.getElementById("q").value)`) {
 				break
 			}
@@ -97,8 +96,7 @@ func (b *tab) types(word string) {
 	b.keys(kb.Backspace)
 }
 
-// latency logs how long the key presses of a tab took, and how the median splits
-// up.
+// latency logs the duration of key presses in a tab, and the parts of the median.
 func (b *tab) latency(what string) (p50, p95 float64) {
 	b.t.Helper()
 	times := eval[[]float64](b, `performance.getEntriesByName("key-to-hit").map((e) => e.duration)`)
@@ -114,8 +112,8 @@ func (b *tab) latency(what string) (p50, p95 float64) {
 	return at(0.5), at(0.95)
 }
 
-// plainPage serves a minimal page that asks a server at each key and shows
-// the answer: its latency is due to the browser.
+// plainPage serves a minimal page that sends a request on each key and shows the answer. Its
+// latency is caused by the browser alone.
 func plainPage(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/hit" {
 		fmt.Fprintln(w, "one line")

@@ -11,8 +11,8 @@ import (
 	"quarry/internal/review"
 )
 
-// No answer to the page has text of a closed file that the log, a trash or a
-// proposal keeps.
+// If a file is closed, no answer to the page contains its text, although the undo log, the trash or
+// a proposal has it.
 func TestNothingClosedLeaks(t *testing.T) {
 	for _, deny := range []bool{true, false} {
 		h := quarrytest.Hush(t, deny)

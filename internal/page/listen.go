@@ -9,12 +9,12 @@ import (
 	"syscall"
 )
 
-// Listen listens on a port of this machine alone; 0 means any free port.
+// Listen listens on a port of this machine only; port 0 means any free port.
 //
-// Data that another program left in the browser for an address and port, such as a
-// service worker, sees all requests sent there. So in each run the page has its own
-// name below localhost. Browsers resolve such names themselves and try ::1 first, so the
-// port on ::1 must be ours or free.
+// Another program may have left data in the browser for the same address and port. A service
+// worker, for example, would see all requests. So in each run the page has a name of its own below
+// localhost. Browsers resolve such names themselves and try ::1 first, so the port must also be
+// free on ::1, or this server has to listen there.
 func Listen(port int) (net.Listener, error) {
 	for try := 0; ; try++ {
 		v4, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
@@ -38,11 +38,11 @@ func Listen(port int) (net.Listener, error) {
 	}
 }
 
-// ownNames reports whether the system's browser resolves names below localhost
-// itself: Safari asks the system, which does not know them.
+// ownNames reports whether browsers here resolve names below localhost themselves. Safari asks the
+// system, which does not know these names.
 const ownNames = runtime.GOOS != "darwin" && runtime.GOOS != "ios"
 
-// loopback accepts on 127.0.0.1 and on ::1.
+// loopback is a listener on 127.0.0.1 and ::1.
 type loopback struct {
 	net.Listener // 127.0.0.1
 	named        bool

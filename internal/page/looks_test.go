@@ -21,13 +21,13 @@ import (
 	"quarry/internal/stress"
 )
 
-// look is a view, or a state of it reached by do.
+// look is a view, in the state that do creates.
 type look struct {
 	name, path, wait string
 	do               func(b *tab)
 }
 
-// pressing presses keys and waits for something.
+// pressing returns a function that presses keys and waits for a condition.
 func pressing(until string, keys ...string) func(*tab) {
 	return func(b *tab) {
 		b.t.Helper()
@@ -36,7 +36,7 @@ func pressing(until string, keys ...string) func(*tab) {
 	}
 }
 
-// gallery opens a page with data for every view and state.
+// gallery opens a page that has data for every view and state.
 func gallery(t testing.TB) (*agents, []look) {
 	t.Helper()
 	files := map[string]string{"docs/guide.md": "# Guide\n\nHow to start.\n", "go.lock": "l\n", "stale.txt": thirty, "left.txt": thirty, "part.txt": thirty, "b.txt": "b\n", "old.txt": "o\n", "multi.txt": thirty, "two.txt": "1\n"}
@@ -133,9 +133,9 @@ func gallery(t testing.TB) (*agents, []look) {
 	}
 }
 
-// TestBrowserLooks checks every view and state at five widths in both themes: nothing
-// scrolls sideways, and axe reports nothing. -artifacts keeps the pictures. Go test takes a
-// few of them.
+// TestBrowserLooks checks every view and state at five widths in both themes: nothing scrolls
+// sideways, and axe finds no problems. -artifacts stores screenshots. go test checks only some of
+// them.
 func TestBrowserLooks(t *testing.T) {
 	needsBrowser(t)
 	axe, err := os.ReadFile(filepath.Join(os.Getenv("QUARRY_NPM"), "axe-core", "axe.min.js"))
@@ -161,7 +161,7 @@ func TestBrowserLooks(t *testing.T) {
 		}
 		b.close()
 	}
-	// An empty page, one without its token, and one without its server.
+	// Also check an empty page, one without its token, and one whose server has ended.
 	empty, _ := serveReview(t, nil)
 	for _, theme := range []string{"light", "dark"} {
 		b := empty.open(t, "/health", 1600, 1000, theme)
@@ -192,11 +192,11 @@ func TestBrowserLooks(t *testing.T) {
 	}
 }
 
-// eye inspects and photographs a page.
+// eye checks a page and takes screenshots.
 type eye struct {
 	t      *testing.T
 	axe    string
-	dir    string // of pictures
+	dir    string // for screenshots
 	looked int
 }
 
@@ -235,7 +235,7 @@ func (b *tab) picture(file string) {
 	}
 }
 
-// axe reports axe-core's complaints.
+// axe reports the problems that axe-core finds.
 func (b *tab) axe(where, source string) {
 	b.t.Helper()
 	eval[chromedp.Void](b, `(() => { if (!window.axe) { `+source+` } })()`)
@@ -250,7 +250,7 @@ func (b *tab) axe(where, source string) {
 	}
 }
 
-// TestBrowserZoom: at 200 % a diff has more than half of the window's height.
+// TestBrowserZoom checks that at 200 % a diff still has more than half of the window's height.
 func TestBrowserZoom(t *testing.T) {
 	stress.SkipQuick(t)
 	s, agent := serveReview(t, nil)

@@ -12,8 +12,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// The server marks the matches of a query in a file, in UTF-16 units, and
-// shows a long line from a little before its first match.
+// The server marks a query's matches in a file in UTF-16 units. It shows the part of a long line
+// around the first match.
 func TestMarks(t *testing.T) {
 	long := strings.Repeat("é", 3000) + "needle" + strings.Repeat("y", 5000)
 	s := serve(t, map[string]string{
@@ -28,7 +28,7 @@ func TestMarks(t *testing.T) {
 		{"q=needle", map[int][]int{3: {6, 12, 15, 21}, 4: {100, 106}}, map[int]int{4: 5800}},
 		{"q=needle&case=1", map[int][]int{3: {15, 21}, 4: {100, 106}}, map[int]int{4: 5800}},
 		{"q=needle&case=1&word=1", map[int][]int{3: {15, 21}}, nil},
-		{"q=" + url.QueryEscape("(n(e+)*)+d"+"|^p"), map[int][]int{}, nil}, // as text
+		{"q=" + url.QueryEscape("(n(e+)*)+d"+"|^p"), map[int][]int{}, nil}, // these are regular expressions, but searched as text
 		{"mode=regex&q=" + url.QueryEscape(`(n(e+)*)+d|^p`), map[int][]int{1: {0, 1}, 3: {6, 10, 15, 19}, 4: {100, 104}}, map[int]int{4: 5800}},
 		{"mode=regex&q=" + url.QueryEscape(`(`), nil, nil},
 		{"mode=regex&q=x*", nil, nil},
@@ -47,18 +47,18 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// A pattern that Quarry searches in linear time, but that takes the browser's
-// engine practically for ever, does not stop the page.
+// A pattern for which Quarry needs linear time but the browser practically endless time does not
+// block the page.
 func TestBrowserSlowPattern(t *testing.T) {
 	s := serve(t, map[string]string{"a.txt": "ok\n" + strings.Repeat("a", 60) + "!\n"}, nil)
 	b := s.open(t, "/search?mode=regex&q="+url.QueryEscape("(a+)+b|ok"), 1600, 1000, "light")
 	b.until(`document.querySelectorAll("a.hit").length === 1`)
 	eval[chromedp.Void](b, `setTimeout(() => document.querySelector("a.hit").click())`)
-	for !eval[bool](b, `document.querySelector(".peek mark")?.textContent === "ok"`) { // the test's timeout ends the loop
+	for !eval[bool](b, `document.querySelector(".peek mark")?.textContent === "ok"`) { // ends by the test's timeout
 	}
 }
 
-// The match of a line is visible in the list and in the file, wherever it is.
+// The match in a line is visible in the list and in the file, however far into the line it is.
 func TestBrowserFarMatch(t *testing.T) {
 	stress.SkipQuick(t)
 	for _, before := range []int{10, 300, 3000, 30_000} {

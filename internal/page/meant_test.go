@@ -20,10 +20,10 @@ import (
 	"quarry/internal/stress"
 )
 
-// A person decides on the page about changes of real MCP clients. The written files and the
-// agents' answers must agree with the person's decisions.
+// In these tests a person decides about changes of MCP clients on the page. The resulting files and
+// the agents' answers must agree with the decisions.
 
-// An agent proposes three hunks in one file.
+// threeHunks lets an agent propose three hunks in one file.
 func threeHunks(t testing.TB) (*agents, <-chan string) {
 	t.Helper()
 	s := serveAgents(t, map[string]string{"a.txt": thirty})
@@ -43,8 +43,8 @@ func (s *served) text(t testing.TB, name string) string {
 	return string(data)
 }
 
-// A accepts the undecided hunks; refused hunks stay refused. The file has
-// hunks 1 and 3, and the agent is told by path and line, with the comment.
+// A accepts all undecided hunks, but not those already refused. The file then has hunks 1 and 3.
+// The agent's answer has the refused hunk's path, line and comment.
 func TestBrowserAcceptsTheRest(t *testing.T) {
 	s, answer := threeHunks(t)
 	b := s.open(t, "/review", 1600, 1000, "light")
@@ -54,7 +54,7 @@ func TestBrowserAcceptsTheRest(t *testing.T) {
 	b.keys("r", "c")
 	b.until(`document.activeElement.matches("textarea")`)
 	b.keys("not this one", kb.Escape)
-	b.until(`document.querySelector('.hunk[data-k="1"] .say').textContent.includes("not this one")`) // the hunk just refused
+	b.until(`document.querySelector('.hunk[data-k="1"] .say').textContent.includes("not this one")`) // the message about the refused hunk
 	b.has(".decide", "Accept the rest")
 	b.keys("A")
 	b.has("dialog[open]", "2 hunks accepted, 1 refused")
@@ -70,7 +70,7 @@ func TestBrowserAcceptsTheRest(t *testing.T) {
 			t.Errorf("the agent is not told %q:\n%s", words, got)
 		}
 	}
-	// The log doesn't use the agent's own words.
+	// The log describes the change in Quarry's words instead of the agent's.
 	b.keys("2")
 	b.has(".entry .ttl", "in part: 2 of 3 hunks")
 	if b.count(".entry .said") > 0 {
@@ -78,7 +78,7 @@ func TestBrowserAcceptsTheRest(t *testing.T) {
 	}
 }
 
-// "Accept the rest" is next to "Refuse the rest".
+// There is a button "Accept the rest" next to "Refuse the rest".
 func TestBrowserTheRest(t *testing.T) {
 	stress.SkipQuick(t)
 	s, answer := threeHunks(t)
@@ -97,7 +97,7 @@ func TestBrowserTheRest(t *testing.T) {
 	<-answer
 }
 
-// R asks for a reason, and the agent reads it.
+// R asks for a reason, which is sent to the agent.
 func TestBrowserRefusesWithReason(t *testing.T) {
 	s, answer := threeHunks(t)
 	b := s.open(t, "/review", 1600, 1000, "light")
@@ -114,7 +114,7 @@ func TestBrowserRefusesWithReason(t *testing.T) {
 	}
 }
 
-// A comment on the whole proposal goes to the agent with the decision.
+// A comment on the whole proposal is sent to the agent with the decision.
 func TestBrowserCommentsOnTheWhole(t *testing.T) {
 	stress.SkipQuick(t)
 	s, answer := threeHunks(t)
@@ -133,15 +133,15 @@ func TestBrowserCommentsOnTheWhole(t *testing.T) {
 	}
 }
 
-// visible reports whether the current hunk's first changed line and its file's name are
-// visible, not covered by another element.
+// visible is a script that reports whether the current hunk's first changed line and its file's
+// name can be seen.
 const visible = `(() => {
 	const el = document.querySelector(".hunk.now"), line = el?.querySelector(".l.add, .l.del"), name = el?.closest(".dfile").querySelector(".head .base");
 	const seen = (x, inside) => { const r = x.getBoundingClientRect(), at = document.elementFromPoint(r.left + Math.min(r.width / 2, 20), r.top + Math.min(r.height / 2, 8)); return !!at && inside.contains(at); };
 	return !!line && seen(line, line) && seen(name, name.closest(".head"));
 })()`
 
-// TestBrowserEveryStop walks a proposal of 367 hunks with j alone.
+// TestBrowserEveryStop goes through a proposal of 367 hunks with the key j.
 func TestBrowserEveryStop(t *testing.T) {
 	stress.SkipQuick(t)
 	s, agent := serveReview(t, nil)
@@ -151,7 +151,7 @@ func TestBrowserEveryStop(t *testing.T) {
 		b.has(".hunk.now", "1 of 367")
 		b.keys("j", "k")
 		b.until(`document.activeElement.dataset.k === "0"`)
-		// Each stop is checked after it has been painted.
+		// Check each stop after it was painted.
 		eval[chromedp.Void](b, `(async () => {
 			const frame = () => new Promise((resolve) => requestAnimationFrame(resolve)), hidden = [];
 			for (let k = 0; k < 367; k++) {
@@ -170,7 +170,7 @@ func TestBrowserEveryStop(t *testing.T) {
 	}
 }
 
-// uneven proposes hunks in files of different length; some hunks are long.
+// uneven proposes hunks, some of them long, in files of different lengths.
 func uneven(t testing.TB, s *served, by proposer, hunks int) string {
 	t.Helper()
 	var ops []change.Op
@@ -188,7 +188,7 @@ func uneven(t testing.TB, s *served, by proposer, hunks int) string {
 	return pendingID(t, by, change.Set{Tool: "apply_changes", Client: change.Client{Name: "claude-code"}, Ops: ops})
 }
 
-// A hunk off the screen is not decided: the first key scrolls to it.
+// A hunk outside the window is not decided; the first key press scrolls to it.
 func TestBrowserDecidesVisibleHunks(t *testing.T) {
 	s, agent := serveReview(t, nil)
 	id := uneven(t, s, agent, 40)
@@ -203,7 +203,7 @@ func TestBrowserDecidesVisibleHunks(t *testing.T) {
 	}
 	b.keys("a")
 	b.until(`document.querySelectorAll(".hunk.yes").length === 1`)
-	// A file accepted in the list has been seen.
+	// Accepting a file in the list of files counts as having seen it.
 	b.until(`document.querySelectorAll(".frow").length > 3`)
 	b.click(`.frow[data-file="1"] .btn.no`)
 	b.until(`document.querySelectorAll(".hunk.no").length === 8`)
@@ -213,8 +213,8 @@ func TestBrowserDecidesVisibleHunks(t *testing.T) {
 	b.until(`document.querySelector('.frow[data-file="1"] input')?.checked && document.querySelectorAll(".hunk.no").length === 8`)
 }
 
-// TestBrowserTellsSizes: the page counts both sides of a rewrite of 30,000 lines, shows
-// the text of a deleted file, and shows the diff of an undo that was undone itself.
+// TestBrowserTellsSizes checks that the page counts both sides of a rewrite of 30,000 lines, and
+// shows the text of a deleted file and the diff of an undo that was itself undone.
 func TestBrowserTellsSizes(t *testing.T) {
 	var old, now strings.Builder
 	for i := range 30_000 {
@@ -239,7 +239,7 @@ func TestBrowserTellsSizes(t *testing.T) {
 	b.click(`.entry[data-id="` + gone.ID + `"]`)
 	b.has(".dfile .l.del", "its last words")
 
-	// Undo, and undo of the undo, of an edit and of the deletion.
+	// Undo an edit and a deletion, and undo the undo.
 	edit, err := s.ws.Write(ctx, "a.txt", []byte("after\n"), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -263,8 +263,9 @@ func TestBrowserTellsSizes(t *testing.T) {
 	}
 }
 
-// Pending proposals are reached by a key, the nearest deadline first; the title counts them;
-// the page reports a file that changes, without a reload, and A promises nothing.
+// A key opens the pending proposal with the nearest deadline, and the title counts the pending
+// ones. If a file is modified, the page reports it without a reload, and A no longer says that it
+// accepts everything.
 func TestBrowserWaitingIsReached(t *testing.T) {
 	s := serveAgents(t, map[string]string{"a.txt": thirty, "b.txt": thirty, "c.txt": thirty})
 	edit := func(name string) map[string]any {
@@ -306,8 +307,8 @@ func TestBrowserWaitingIsReached(t *testing.T) {
 	b.until(`document.title.startsWith("Proposal")`)
 }
 
-// Health counts written changes, not requested ones, and lists an agent as soon as it
-// identifies itself.
+// Health counts changes that were made, not requests. It lists an agent as soon as the agent has
+// given its name.
 func TestBrowserHealthIsTrue(t *testing.T) {
 	s := serveAgents(t, map[string]string{"a.txt": thirty})
 	row := func(name string) string {
@@ -333,7 +334,7 @@ func TestBrowserHealthIsTrue(t *testing.T) {
 	b.until(cell("Calls") + ` === "2" && ` + cell("Changes") + ` === "1"`)
 }
 
-// Facets count all results, and the filter lists every client.
+// Facets count all results, not only those shown, and the filter lists every client.
 func TestBrowserCountsAll(t *testing.T) {
 	files := map[string]string{}
 	for i := range 30 {
@@ -353,8 +354,8 @@ func TestBrowserCountsAll(t *testing.T) {
 	b.until(`["0", "1", "2", "3", "4", "5", "6"].every((i) => document.querySelector(".changes-bar")?.textContent.includes("client-" + i))`)
 }
 
-// Going back restores the position: the same file at the same place, whatever the browser
-// has drawn above it.
+// Going back restores the position: the same file at the same place in the window, whatever has
+// been drawn above it.
 func TestBrowserBackKeepsPlace(t *testing.T) {
 	files := map[string]string{}
 	for i := range 120 {
@@ -368,7 +369,7 @@ func TestBrowserBackKeepsPlace(t *testing.T) {
 		return f ? f.textContent.slice(0, 8) + " at " + Math.round(f.getBoundingClientRect().top) : "";
 	})()`
 	b.until(all)
-	b.until(`(scrollTo(0, 2500), scrollY === 2500)`) // once the page is long enough
+	b.until(`(scrollTo(0, 2500), scrollY === 2500)`) // possible once the page is long enough
 	b.keys(kb.Escape)
 	was := eval[string](b, `((was) => (document.querySelector('[data-view="health"]').click(), was))(`+top+`)`)
 	if was == "" || strings.HasPrefix(was, "d000") {
@@ -379,8 +380,8 @@ func TestBrowserBackKeepsPlace(t *testing.T) {
 	b.until(`location.pathname === "/search" && ` + all + ` && ` + top + ` === ` + quote(was))
 }
 
-// Two steps back in quick succession don't lose the place of the entry between them, and
-// the page doesn't move.
+// Going back twice in quick succession keeps the position stored for the entry in between, and the
+// page doesn't move afterwards.
 func TestBrowserTwoStepsBack(t *testing.T) {
 	files := map[string]string{}
 	for i := range 120 {
@@ -400,7 +401,7 @@ func TestBrowserTwoStepsBack(t *testing.T) {
 	eval[chromedp.Void](b, `(addEventListener("popstate", () => setTimeout(() => history.back(), 300), { once: true }), history.back())`)
 	b.until(`location.pathname === "/health" && document.querySelector(".health")`)
 	eval[chromedp.Void](b, `(window.moved = 0, window.since = performance.now(), addEventListener("scroll", () => { window.moved++; }))`)
-	b.until(`performance.now() - window.since > 1000`) // longer than a place is kept
+	b.until(`performance.now() - window.since > 1000`) // longer than a position is kept fixed
 	if moved := eval[int](b, "window.moved"); moved > 5 {
 		t.Errorf("the page moved %d times", moved)
 	}
@@ -408,7 +409,7 @@ func TestBrowserTwoStepsBack(t *testing.T) {
 	b.until(`location.pathname === "/search" && ` + all + ` && scrollY > 1500`)
 }
 
-// A file that is not drawn yet has its final height, so that the page doesn't shift while
+// Space for a file that is not drawn yet has the final height, so that the page doesn't shift while
 // scrolling.
 func TestBrowserScrollsEvenly(t *testing.T) {
 	files := map[string]string{}
@@ -426,7 +427,7 @@ func TestBrowserScrollsEvenly(t *testing.T) {
 	}
 }
 
-// Keys work in a shown file, and find finds lines that are not drawn.
+// Keys work in a shown file, and find also finds lines that are not drawn.
 func TestBrowserFileKeys(t *testing.T) {
 	var text strings.Builder
 	for i := range 5000 {
@@ -450,8 +451,8 @@ func TestBrowserFileKeys(t *testing.T) {
 	b.until(`document.activeElement.matches("a.hit.on")`)
 }
 
-// A tab finds its server again on the same port with the same token. Another program that
-// has the port in between does not get the token.
+// If the server is restarted with the same port and token, open tabs reconnect. Another program
+// that uses the port meanwhile does not get the token.
 func TestBrowserFindsItsServerAgain(t *testing.T) {
 	listen := func(at string) net.Listener {
 		t.Helper()

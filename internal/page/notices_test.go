@@ -9,7 +9,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// permit answers the browser's question about notifications, as a user would.
+// permit sets the browser's permission for notifications.
 func (b *tab) permit(setting browser.PermissionSetting) {
 	b.t.Helper()
 	if _, err := chromedp.Call(b.ctx, browser.SetPermission, browser.SetPermissionParams{
@@ -19,16 +19,15 @@ func (b *tab) permit(setting browser.PermissionSetting) {
 	}
 }
 
-// TestBrowserNotifies: with notifications enabled, the system shows one for each new
-// proposal while the page is not visible, and only then. It names no file, and
-// leads to the proposal.
+// TestBrowserNotifies checks that, if notifications are enabled, there is one for each new proposal
+// while the page is not visible. It names no file, and clicking it opens the proposal.
 func TestBrowserNotifies(t *testing.T) {
 	s := serveAgents(t, map[string]string{"a.txt": thirty, "b.txt": thirty, "c.txt": thirty})
 	b := s.open(t, "/review", 1600, 1000, "light")
 	b.has("#live", "Live")
 	b.has(".bar", "Nothing waits")
-	// Record the browser's notifications, and set the page's visibility, which a headless
-	// browser doesn't report.
+	// Replace the browser's notifications by a recorder. Also simulate the page's visibility, which
+	// a headless browser doesn't report.
 	eval[chromedp.Void](b, `(() => {
 		window.notes = [];
 		const own = Notification;
@@ -53,7 +52,7 @@ func TestBrowserNotifies(t *testing.T) {
 	b.permit(browser.PermissionSettingGranted)
 	b.press("Notify", kb.Enter)
 	b.until(on)
-	comes("a.txt", 1) // visible: the page itself shows it
+	comes("a.txt", 1) // the page is visible and shows the proposal itself
 	eval[chromedp.Void](b, `leave()`)
 	comes("b.txt", 2)
 	b.until(`notes.length === 1`)
@@ -63,7 +62,7 @@ func TestBrowserNotifies(t *testing.T) {
 	second := s.waiting(t, 2)
 	eval[chromedp.Void](b, `notes[0].note.onclick()`)
 	b.until(`location.pathname === "/review/` + second.ID + `"`)
-	// When switched off, none appears.
+	// If notifications are disabled, there are none.
 	b.press("Notify", kb.Enter)
 	b.until(`!(` + on + `)`)
 	comes("c.txt", 3)

@@ -11,8 +11,8 @@ import (
 	"quarry/internal/review"
 )
 
-// dialog simulates the user of a client that offers pages: it receives the addresses, and
-// answers when the test says so.
+// dialog simulates the user of a client that can open addresses. It receives the addresses, and
+// answers when the test tells it to.
 type dialog struct {
 	offered chan *mcp.ElicitParams
 	answer  chan string // the actions chosen by the user
@@ -36,15 +36,15 @@ func byURL() *mcp.ElicitationCapabilities {
 	return &mcp.ElicitationCapabilities{Form: &mcp.FormElicitationCapabilities{}, URL: &mcp.URLElicitationCapabilities{}}
 }
 
-// TestOffersThePage: a client that declares elicitation by URL is given the address of a
-// pending proposal, in both versions of the protocol. The user's answer to the offer decides
-// nothing, and the agent gets its tool's answer.
+// TestOffersThePage checks that a client that supports elicitation by URL gets the address of a
+// pending proposal, in both versions of the protocol. The user's answer to this offer decides
+// nothing, and the agent gets its tool's result.
 func TestOffersThePage(t *testing.T) {
 	offers := 0
 	for _, protocol := range []string{"2025-11-25", "2026-07-28"} {
 		for _, c := range []struct {
 			name, answer string
-			decidedFirst bool // while the client still asks its user
+			decidedFirst bool // the proposal is decided before the user answers
 			verdict      review.Verdict
 			want         string
 		}{
@@ -98,7 +98,8 @@ func TestOffersThePage(t *testing.T) {
 	}
 }
 
-// TestOffersNothing: without the capability, or without a page, no user is asked.
+// TestOffersNothing checks that the address is not offered if the client doesn't support it or
+// there is no page.
 func TestOffersNothing(t *testing.T) {
 	for _, protocol := range []string{"2025-11-25", "2026-07-28"} {
 		for name, caps := range map[string]*mcp.ElicitationCapabilities{"forms only": {Form: &mcp.FormElicitationCapabilities{}}, "no page": byURL()} {
@@ -124,8 +125,8 @@ func TestOffersNothing(t *testing.T) {
 	}
 }
 
-// TestBrowserOffered: the address given to a client leads to the proposal in a browser with
-// the page already open, and the proposal is decided there.
+// TestBrowserOffered opens the offered address in a browser in which the page is already open, and
+// decides the proposal there.
 func TestBrowserOffered(t *testing.T) {
 	s := serveAgents(t, map[string]string{"a.txt": thirty})
 	s.showAt(t)

@@ -1,14 +1,13 @@
-// Package page serves the local page: search, changes, review and health of one
-// workspace, which may join several roots, in a browser on the same machine.
+// Package page serves the local page: search, changes, review and health of one workspace, which
+// may join several roots. It runs in a browser on the same machine.
 //
-// The invariant: a client without the token learns nothing about the workspace and changes
-// nothing. Every request is checked for its Host and its Origin, and every request except
-// those for the fixed files of the page also for the token. The fixed files contain nothing
-// about the workspace. Contents of files leave the server only as JSON, never as
-// markup.
+// The invariant: a client without the token learns nothing about the workspace and changes nothing.
+// The Host and Origin of every request are checked. Every request except those for the page's fixed
+// files must have the token. The fixed files contain nothing about the workspace. The content of
+// workspace files is sent only as JSON, never as markup.
 //
-// The package sees a workspace through the Workspace interface. A restart loses no state
-// except the durations of the latest searches.
+// The package accesses a workspace through the Workspace interface. A restart loses no state except
+// the durations of the latest searches.
 package page
 
 import (
@@ -52,17 +51,17 @@ type Workspace interface {
 	Roots() []quarry.Root
 }
 
-// Options of New.
+// Options are the options of New.
 type Options struct {
 	Workspace Workspace
-	// Name of the workspace as the page shows it.
+	// Name is the workspace's name on the page.
 	Name string
-	// Version of the program.
+	// Version is the version of the program.
 	Version string
-	// Editor opens files: a known name (vscode, zed, idea, ...), or an address
-	// with {path} and {line} in it; "" is vscode, "none" shows no button.
+	// Editor opens files: a known name (vscode, zed, idea, ...), or an address that contains {path}
+	// and {line}. "" means vscode, "none" shows no button.
 	Editor string
-	// ReadOnly disables undoing and accepting on the page.
+	// ReadOnly disables undoing changes and accepting proposals.
 	ReadOnly bool
 	// Rules are the workspace's policy, shown on the page.
 	Rules []Rule
@@ -70,28 +69,28 @@ type Options struct {
 	RuleBooks []RuleBook
 	// Checks runs the checks of quarry doctor for the health view; nil shows none.
 	Checks func(ctx context.Context) ([]Check, error)
-	// Activity follows the calls of tools; nil shows that calls are not recorded.
+	// Activity reports tool calls; if nil, the page says that calls are not recorded.
 	Activity *activity.Follower
 	// Clients lists the connected clients; nil shows none.
 	Clients func() ([]presence.Client, error)
-	// Review stores the proposals, and Decide applies decisions; nil shows
-	// none.
+	// Review stores the proposals, and Decide applies decisions. If they are nil, the page shows no
+	// proposals.
 	Review Review
 	Decide review.Workspace
-	// Theme returns the last chosen theme, "light" or "dark", and KeepTheme stores it. The
-	// page has a new address in each run, so the browser can't store it.
-	// If they are nil, the choice ends with the run.
+	// Theme returns the last chosen theme, "light" or "dark"; KeepTheme stores it. The browser
+	// can't store it, because the page has a new address in each run. If the functions are nil, the
+	// choice is forgotten at the end of the run.
 	Theme     func() string
 	KeepTheme func(theme string) error
-	// Token is the secret, and Host the name of the page below localhost, as
-	// "quarry-….localhost"; if empty, they are generated. With the token, host and port of an
-	// earlier run, the tabs of that run find the page again.
+	// Token is the secret, and Host is the page's name below localhost, such as
+	// "quarry-….localhost". If they are empty, New generates them. If token, host and port are
+	// those of an earlier run, tabs from that run can reconnect.
 	Token, Host string
 	// Logger receives errors; nil logs nothing.
 	Logger *slog.Logger
 }
 
-// Rule is one line of the policy.
+// Rule is one line of the policy as shown on the page.
 type Rule struct {
 	Path  string `json:"path"`
 	Read  bool   `json:"read"`
@@ -99,21 +98,21 @@ type Rule struct {
 	Why   string `json:"why"`
 }
 
-// Check is the result of one check.
+// Check is the result of one check of quarry doctor.
 type Check struct {
 	OK   bool   `json:"ok"`
-	Note bool   `json:"note,omitempty"` // for information, no repair needed
+	Note bool   `json:"note,omitempty"` // for information; there is no problem
 	What string `json:"what"`
 	Fix  string `json:"fix,omitempty"`
 }
 
-// Server is the page of one workspace.
+// Server serves the page of one workspace.
 type Server struct {
 	ws      Workspace
 	opts    Options
 	editor  editor
 	token   string
-	name    string // below localhost
+	name    string // the page's name below localhost
 	log     *slog.Logger
 	started time.Time
 	times   *timings
@@ -128,7 +127,7 @@ type Server struct {
 	tickets map[string]bool // unused tickets; guarded by mu
 }
 
-// New makes the page of a workspace.
+// New returns a server for the page of a workspace.
 func New(opts Options) (*Server, error) {
 	if opts.Workspace == nil {
 		return nil, errors.New("page: no workspace")
@@ -155,8 +154,8 @@ func New(opts Options) (*Server, error) {
 	return s, nil
 }
 
-// Serve answers on a listener until the context ends. The listener must
-// accept only connections from this machine.
+// Serve handles requests from a listener until ctx is done. The listener must accept only
+// connections from this machine.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	addr, ok := l.Addr().(*net.TCPAddr)
 	if !ok || !addr.IP.IsLoopback() {
@@ -166,7 +165,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	server := &http.Server{
 		Handler: s.handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
 		MaxHeaderBytes: 64 << 10,
-		// Streams end when the server ends; Shutdown does not wait for them.
+		// Event streams end with ctx, because Shutdown does not wait for them.
 		BaseContext: func(net.Listener) context.Context { return ctx },
 		ErrorLog:    slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
@@ -194,26 +193,26 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return err
 }
 
-// NewHost generates a name not used by another program.
+// NewHost generates a name that no other program uses.
 func NewHost() string {
 	var b [8]byte
 	rand.Read(b[:]) // it never fails
 	return fmt.Sprintf("quarry-%x.localhost", b)
 }
 
-// NewToken generates 256 random bits, encoded for an address.
+// NewToken generates a token of 256 random bits, encoded for use in an address.
 func NewToken() string {
 	var b [32]byte
 	rand.Read(b[:]) // it never fails
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// Address returns the address of the page with the token in the fragment,
-// which browsers don't send. It can be opened any number of times.
+// Address returns the address of the page, with the token in the fragment, which browsers don't
+// send. The address remains valid while the server runs.
 func (s *Server) Address(l net.Listener) string { return s.Base(l) + "/enter#token=" + s.token }
 
-// AddressOnce returns an address that can be opened only once: browsers keep it in their
-// history, where the page's script can't remove it.
+// AddressOnce returns an address that can be opened only once. Browsers keep it in their history,
+// from which the page's script can't remove it.
 func (s *Server) AddressOnce(l net.Listener) string {
 	ticket := NewToken()
 	s.mu.Lock()
@@ -222,8 +221,8 @@ func (s *Server) AddressOnce(l net.Listener) string {
 	return s.Base(l) + "/#ticket=" + ticket
 }
 
-// Base returns the address without the token. It shows content only in a browser in
-// which the page is already open.
+// Base returns the address without the token. It shows content only in a browser where the page is
+// already open.
 func (s *Server) Base(l net.Listener) string {
 	at := l.Addr().String()
 	if own, ok := l.(*loopback); ok && own.named {
@@ -232,7 +231,7 @@ func (s *Server) Base(l net.Listener) string {
 	return "http://" + at
 }
 
-// allowHost sets the names by which the server may be addressed.
+// allowHost sets the Host headers that the server accepts.
 func (s *Server) allowHost(port int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

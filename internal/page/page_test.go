@@ -19,7 +19,7 @@ import (
 	"quarry/change"
 )
 
-// served is a page that serves a workspace in a temporary folder.
+// served is a running page for a workspace in a temporary folder.
 type served struct {
 	*Server
 	ws     *quarry.Workspace
@@ -27,12 +27,12 @@ type served struct {
 	base   string // http://127.0.0.1:port
 	listen net.Listener
 	state  string // the state folder
-	// proposals is the folder of serveReview.
+	// proposals is the folder for proposals, set by serveReview.
 	proposals string
-	end       func(testing.TB) // ends the server; the test's end does it too
+	end       func(testing.TB) // ends the server; otherwise it ends with the test
 }
 
-// serve starts a page over files.
+// serve starts a page for a workspace with the given files.
 func serve(t testing.TB, files map[string]string, with func(*Options)) *served {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -91,7 +91,7 @@ func write(t testing.TB, path, text string) {
 	}
 }
 
-// request asks the server as the page would.
+// request sends a request with the token, as the page does.
 func (s *served) request(t testing.TB, method, path, body string) (*http.Response, string) {
 	t.Helper()
 	req, err := http.NewRequest(method, s.base+path, strings.NewReader(body))
@@ -114,7 +114,7 @@ func (s *served) request(t testing.TB, method, path, body string) (*http.Respons
 	return res, string(data)
 }
 
-// get decodes a JSON answer.
+// get requests a path and decodes the JSON answer.
 func get[T any](t testing.TB, s *served, path string) T {
 	t.Helper()
 	res, body := s.request(t, "GET", path, "")
@@ -134,8 +134,7 @@ var sample = map[string]string{
 	"c.md":            "# c\n\nneedle\n",
 }
 
-// TestNothingWithoutToken goes through the route table, so that new routes are
-// tested.
+// TestNothingWithoutToken tests every route in the table, including future ones.
 func TestNothingWithoutToken(t *testing.T) {
 	s := serve(t, sample, nil)
 	if _, err := s.ws.Write(t.Context(), "a/b.go", []byte("package b\n"), nil); err != nil {
@@ -198,7 +197,7 @@ func TestNothingWithoutToken(t *testing.T) {
 			want := a.want
 			if route.fixed && want == http.StatusUnauthorized {
 				if want = http.StatusOK; path == "/enter" {
-					want = http.StatusNotFound // hidden in the history
+					want = http.StatusNotFound // hides the address in the history
 				}
 				if fixed == "" {
 					fixed = body
@@ -227,7 +226,7 @@ func TestNothingWithoutToken(t *testing.T) {
 	}
 }
 
-// A route outside the table, another method and a preflight get nothing.
+// Unknown routes, other methods and preflight requests are refused.
 func TestUnknownRequests(t *testing.T) {
 	s := serve(t, sample, nil)
 	for _, c := range []struct{ method, path string }{
@@ -256,7 +255,7 @@ func TestServeRefusesOtherMachines(t *testing.T) {
 	}
 }
 
-// answer reads a search's stream.
+// answer reads the stream of a search's results.
 func answer(t testing.TB, s *served, query string) (files []wireFile, done *wireDone, wrong *problem) {
 	t.Helper()
 	res, body := s.request(t, "GET", "/api/search?"+query, "")
@@ -326,7 +325,7 @@ func TestSearch(t *testing.T) {
 	}
 	files, _, _ := answer(t, s, "q=needle&case=1")
 	line := files[0].Lines[1]
-	// 3 + ... : è is one unit, 😀 two.
+	// The offsets count è as one unit and 😀 as two.
 	if want := []int{3, 9, 22, 28}; !line.Hit || !slices.Equal(line.Spans, want) {
 		t.Errorf("spans %v of %q, want %v", line.Spans, line.Text, want)
 	}
@@ -373,7 +372,7 @@ func TestChangesAndUndo(t *testing.T) {
 	if len(list) != 3 || list[0].Tool != "write_file" {
 		t.Fatalf("changes = %+v", list)
 	}
-	// The oldest can't be undone: the file changed since.
+	// The oldest change can't be undone, because its file was modified since.
 	d := get[struct {
 		Undo      bool
 		Conflicts []wireConflict
@@ -420,7 +419,7 @@ func TestChangesAndUndo(t *testing.T) {
 	}
 }
 
-// TestEvents: the page shows the changes of another process.
+// TestEvents checks that the page is informed of another process's changes.
 func TestEvents(t *testing.T) {
 	s := serve(t, map[string]string{"a.txt": "one\n"}, nil)
 	req, _ := http.NewRequestWithContext(t.Context(), "GET", s.base+"/api/events", nil)

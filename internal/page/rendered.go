@@ -18,21 +18,21 @@ import (
 )
 
 const (
-	maxRendered = 128 << 10 // of a Markdown text: link definitions take the parser quadratic time
+	maxRendered = 128 << 10 // bytes of Markdown: link definitions take the parser quadratic time
 	maxElements = 50_000
-	maxNested   = 50 // depth of nesting, and of quotes and lists opened by one line
+	maxNested   = 50 // nesting depth, and quotes and lists opened in one line
 	maxImage    = 20 << 20
 )
 
-// element is a tag, its attributes and its children, which are elements or texts. The page
-// creates each from a list of allowed tags, so the browser never parses markup of a file:
-// raw HTML is shown as text.
+// element is a tag, its attributes and its children, which are elements or texts. The page creates
+// only elements with allowed tags. The browser never parses markup from a file, so raw HTML is
+// shown as text.
 type element []any
 
 var markdown = sync.OnceValue(func() goldmark.Markdown { return goldmark.New(goldmark.WithExtensions(extension.GFM)) })
 
-// rendered returns a Markdown file as elements. Links lead to files of the workspace or, on
-// a click, elsewhere; images of other servers become links.
+// rendered returns a Markdown file as elements. Links lead to files of the workspace or, if
+// clicked, to other places. Images on other servers become links.
 func (s *Server) rendered(w http.ResponseWriter, r *http.Request) (any, error) {
 	file := pathOf(r.URL.Query().Get("path"))
 	t, err := s.ws.Read(r.Context(), file, &search.ReadOptions{MaxBytes: maxRendered})
@@ -46,7 +46,7 @@ func (s *Server) rendered(w http.ResponseWriter, r *http.Request) (any, error) {
 		lines = lines[n:]
 	}
 	for i, l := range lines {
-		// The parser takes quadratic time for them: 48 s for 100,000.
+		// Nested quotes and lists take the parser quadratic time: 48 s for 100,000.
 		if opened(l) > maxNested {
 			return nil, badRequest("line " + strconv.Itoa(t.Total-len(lines)+i+1) + " is nested too deeply to be rendered")
 		}
@@ -57,7 +57,7 @@ func (s *Server) rendered(w http.ResponseWriter, r *http.Request) (any, error) {
 	return map[string]any{"version": t.Version, "cut": t.Cut || m.left <= 0, "content": top}, nil
 }
 
-// frontMatter counts the lines of the properties at the top, with their fences.
+// frontMatter returns the number of lines in the properties at the top, including the delimiters.
 func frontMatter(lines []string) int {
 	if len(lines) == 0 || lines[0] != "---" {
 		return 0
@@ -70,7 +70,7 @@ func frontMatter(lines []string) int {
 	return 0
 }
 
-// opened counts the quotes and list items at the start of a line.
+// opened returns the number of quotes and list items that begin at the start of a line.
 func opened(line string) int {
 	n := 0
 	for i := 0; i < len(line); i++ {
@@ -86,8 +86,8 @@ func opened(line string) int {
 
 type renderer struct {
 	src   []byte
-	dir   string // of the file
-	left  int    // number of elements that may still be made
+	dir   string // folder of the file
+	left  int    // number of elements that may still be created
 	depth int
 }
 
@@ -173,8 +173,8 @@ func (m *renderer) node(n ast.Node) []any {
 	}
 }
 
-// target returns the destination of a link: "file" in the workspace, or "href" elsewhere.
-// For other schemes only the text of the link is shown.
+// target returns the destination of a link as an attribute: "file" in the workspace, or "href"
+// elsewhere. For other schemes there is none, and only the link's text is shown.
 func (m *renderer) target(to string) map[string]string {
 	u, err := url.Parse(to)
 	switch {
@@ -204,15 +204,15 @@ func (m *renderer) image(n *ast.Image) []any {
 	return []any{append(element{"img", to}, alt...)}
 }
 
-// imageTypes lists the image types that the page shows. Browsers run no scripts in them and
-// load nothing for them.
+// imageTypes lists the types of images that the page shows. They are types for which browsers run
+// no scripts and load nothing else.
 var imageTypes = map[string]string{
 	".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp",
 	".avif": "image/avif", ".bmp": "image/bmp", ".ico": "image/x-icon", ".svg": "image/svg+xml",
 }
 
-// image sends the bytes of an image. Its type is taken from its name, which may be wrong:
-// if opened by itself, the answer is in a sandbox without scripts.
+// image sends an image. Its type follows from the file name, which may be wrong. So if the browser
+// opens the image as a page of its own, it does so in a sandbox without scripts.
 func (s *Server) image(w http.ResponseWriter, r *http.Request) {
 	file := pathOf(r.URL.Query().Get("path"))
 	kind := imageTypes[strings.ToLower(path.Ext(file))]

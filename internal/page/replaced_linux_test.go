@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// The page reports that the workspace's folder was replaced, with the first answer
-// from the new folder.
+// If the workspace's folder was replaced by another, the first answer from the new folder says so.
 func TestReplacedFolderIsSaid(t *testing.T) {
 	s := serve(t, map[string]string{"a.txt": "old words\n"}, nil)
 	ask := func(query string, lines int, replaced bool) {

@@ -13,7 +13,7 @@ import (
 	"quarry/search"
 )
 
-// Review decides about proposals.
+// Review stores proposals and the decisions about them.
 type Review interface {
 	List() ([]*review.Proposal, error)
 	Pending() ([]*review.Proposal, error)
@@ -32,9 +32,9 @@ type wireProposal struct {
 	Made    time.Time `json:"made"`
 	Client  string    `json:"client"`
 	Tool    string    `json:"tool"`
-	Summary string    `json:"summary"` // the agent's
+	Summary string    `json:"summary"` // as given by the agent
 	Quoted  bool      `json:"quoted,omitempty"`
-	Does    string    `json:"does"` // description of the effect
+	Does    string    `json:"does"` // what the change does
 	State   string    `json:"state"`
 	Until   time.Time `json:"until,omitzero"`
 	Files   int       `json:"files"`
@@ -43,8 +43,8 @@ type wireProposal struct {
 	No      int       `json:"no"`
 	Add     int       `json:"add"`
 	Del     int       `json:"del"`
-	// Since lists the files that changed after the proposal was made, with the hunks that
-	// can't be accepted any more.
+	// Since maps each file that was modified after the proposal was made to the numbers of its
+	// hunks that can no longer be accepted.
 	Since   map[string][]int `json:"since,omitempty"`
 	Decided time.Time        `json:"decided,omitzero"`
 	By      string           `json:"by,omitempty"`
@@ -53,18 +53,18 @@ type wireProposal struct {
 	Problem string           `json:"problem,omitempty"`
 	Undo    string           `json:"undo,omitempty"`
 	Rule    string           `json:"rule,omitempty"`  // the rule that requires a decision
-	Whole   bool             `json:"whole,omitempty"` // it can't be decided in parts
+	Whole   bool             `json:"whole,omitempty"` // the proposal can only be decided as a whole
 }
 
-// wireReviewFile is a file of a proposal. It may have fewer Decisions than Count: the
-// others are requested separately.
+// wireReviewFile is a file of a proposal. If it has fewer Decisions than Count, the page requests
+// the others separately.
 type wireReviewFile struct {
 	diffFile
 	Count     int              `json:"count"`
 	Decisions []wireReviewHunk `json:"decisions"`
 }
 
-// wireReviewHunk is one unit of a decision. It may consist of several hunks.
+// wireReviewHunk is the smallest part that can be decided. It may consist of several hunks.
 type wireReviewHunk struct {
 	Verdict string     `json:"verdict,omitempty"`
 	Comment string     `json:"comment,omitempty"`
@@ -108,7 +108,7 @@ func (s *Server) proposals(w http.ResponseWriter, r *http.Request) (any, error) 
 	return out, nil
 }
 
-// asked returns the proposal named by a request.
+// asked returns the proposal whose id is in the request.
 func (s *Server) asked(r *http.Request) (*review.Proposal, error) {
 	if s.opts.Review == nil {
 		return nil, review.ErrUnknown()
@@ -116,8 +116,8 @@ func (s *Server) asked(r *http.Request) (*review.Proposal, error) {
 	return s.opts.Review.Get(r.PathValue("id"))
 }
 
-// proposal shows a proposal; with file and from, the decisions of a file starting at from;
-// with look, only its state and the files that changed after it.
+// proposal returns a proposal. With file and from, it returns the decisions of a file starting at
+// number from. With look, it returns only the state and the files modified since.
 func (s *Server) proposal(w http.ResponseWriter, r *http.Request) (any, error) {
 	p, err := s.asked(r)
 	if err != nil {
@@ -144,8 +144,7 @@ func (s *Server) proposal(w http.ResponseWriter, r *http.Request) (any, error) {
 	return map[string]any{"decisions": d.read(r.Context(), &p.Files[file-1], from)}, nil
 }
 
-// wholeFile shows a piece of a proposal's file that is too long to be shown at
-// once.
+// wholeFile returns a piece of a proposal's file that is too long for one answer.
 func (s *Server) wholeFile(w http.ResponseWriter, r *http.Request) (any, error) {
 	p, err := s.asked(r)
 	if err != nil {
@@ -199,11 +198,11 @@ func (s *Server) wholeProposal(ctx context.Context, p *review.Proposal) map[stri
 	return map[string]any{"proposal": row, "files": files, "now": time.Now()}
 }
 
-// maxEnclosed limits the files of a proposal that are read for enclosing definitions.
+// maxEnclosed limits the files of a proposal in which enclosing definitions are looked up.
 const maxEnclosed = 20
 
-// enclose names the definition around the first changed line of each hunk. The file is
-// unchanged since the hunks were made.
+// enclose sets the name of the definition around the first changed line of each hunk. The file must
+// be unmodified since the hunks were made.
 func (s *Server) enclose(ctx context.Context, file string, hunks []wireReviewHunk) {
 	res, err := s.ws.Symbols(ctx, search.SymbolQuery{Scope: search.Scope{Paths: []string{file}, IncludeHidden: true, IncludeIgnored: true, NoIndex: true}})
 	if err != nil {
@@ -221,7 +220,7 @@ func (s *Server) enclose(ctx context.Context, file string, hunks []wireReviewHun
 			}
 			line = l.Old + 1
 		}
-		for _, sym := range res.Symbols { // by line, so the innermost comes last
+		for _, sym := range res.Symbols { // sorted by line, so the innermost comes last
 			if sym.Path == file && sym.StartLine <= line && line <= sym.EndLine {
 				part.In = change.OneLine(strings.TrimPrefix(sym.Container+"."+sym.Name, "."), change.MaxName)
 			}
@@ -229,13 +228,13 @@ func (s *Server) enclose(ctx context.Context, file string, hunks []wireReviewHun
 	}
 }
 
-// decisionsFrom collects hunks up to a number of lines.
+// decisionsFrom collects decisions up to a number of lines.
 type decisionsFrom struct {
 	lines    int
-	deadline time.Time // for the colours
+	deadline time.Time // time limit for colouring
 }
 
-// maxPart limits the lines of a hunk that are drawn at once.
+// maxPart limits the lines of a hunk that are sent at once.
 const maxPart = 500
 
 func (d *decisionsFrom) read(ctx context.Context, f *review.File, from int) []wireReviewHunk {
@@ -267,7 +266,7 @@ func (d *decisionsFrom) read(ctx context.Context, f *review.File, from int) []wi
 	return list
 }
 
-// inParts splits hunks so that none has more than maxPart lines.
+// inParts splits hunks into parts of at most maxPart lines.
 func inParts(hunks []diffHunk) []diffHunk {
 	var list []diffHunk
 	for _, h := range hunks {
@@ -282,8 +281,8 @@ func inParts(hunks []diffHunk) []diffHunk {
 	return list
 }
 
-// splitHeads cuts the text of a whole change at the heads within it. Lines of
-// content never begin with @.
+// splitHeads splits the text of a whole change at the hunk headers in it. Only these begin with @:
+// content lines begin with a space, + or -.
 func splitHeads(text string) []string {
 	var list []string
 	for {
@@ -295,7 +294,7 @@ func splitHeads(text string) []string {
 	}
 }
 
-// decision is the request that the page sends.
+// decision is the page's request to decide a proposal.
 type decision struct {
 	Hunks    [][]review.Verdict `json:"hunks"`
 	Rest     review.Verdict     `json:"rest"`
@@ -304,8 +303,8 @@ type decision struct {
 	Confirm  bool               `json:"confirm"`
 }
 
-// maxDecision limits a decision to the size that a browser stores before sending, with
-// each character as an escape at worst.
+// maxDecision limits the size of a request with a decision. It allows for all the text that a
+// browser stores before sending, even if every character is escaped.
 const maxDecision = 32 << 20
 
 func (s *Server) decide(w http.ResponseWriter, r *http.Request) (any, error) {
@@ -319,7 +318,7 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request) (any, error) {
 	if s.opts.ReadOnly {
 		return nil, badRequest("this page is read-only")
 	}
-	// A sent decision is applied even if the page is closed.
+	// A decision that was sent is applied even if the page is closed meanwhile.
 	ctx := context.WithoutCancel(r.Context())
 	p, err := s.opts.Review.Decide(ctx, s.opts.Decide, r.PathValue("id"), review.Decision{
 		By: "page", Hunks: d.Hunks, Rest: d.Rest, Comment: d.Comment, Comments: d.Comments, Confirm: d.Confirm,
@@ -331,7 +330,7 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request) (any, error) {
 	return s.wholeProposal(ctx, p), nil
 }
 
-// wireWaiting lists the undecided proposals. Stamp changes with them.
+// wireWaiting lists the undecided proposals. Stamp changes whenever the list does.
 type wireWaiting struct {
 	Waiting int        `json:"waiting"`
 	Open    []wireOpen `json:"open"`
@@ -344,7 +343,7 @@ type wireOpen struct {
 	Until time.Time `json:"until,omitzero"`
 }
 
-// maxOpen limits the proposals that an event names.
+// maxOpen limits the proposals listed in an event.
 const maxOpen = 200
 
 func (s *Server) waiting() wireWaiting {
@@ -360,8 +359,8 @@ func (s *Server) waiting() wireWaiting {
 	return w
 }
 
-// clientName returns the name a client gives itself. Without a name it is the person; no
-// client may use that name.
+// clientName returns the name that a client gives itself. An empty name means the person, so that
+// no client can use the person's name.
 func clientName(name string) string {
 	switch name = change.OneLine(name, change.MaxName); {
 	case name == "":

@@ -24,8 +24,8 @@ import (
 
 const thirty = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n16\n17\n18\n19\n20\n21\n22\n23\n24\n25\n26\n27\n28\n29\n30\n"
 
-// serveReview serves a page with proposals, and returns the workspace of an agent behind
-// the gate.
+// serveReview serves a page with proposals. It returns the page and an agent's workspace, whose
+// changes are reviewed.
 func serveReview(t testing.TB, files map[string]string) (*served, *quarry.Workspace) {
 	t.Helper()
 	dir := t.TempDir()
@@ -54,8 +54,8 @@ func propose(t testing.TB, agent *quarry.Workspace, path string, edits ...change
 	return pending.ID
 }
 
-// TestBrowserReview decides by keyboard: one hunk of three is accepted, with a
-// comment, and exactly that is written.
+// TestBrowserReview accepts one of three hunks by keyboard, with a comment, and checks that exactly
+// this hunk is written.
 func TestBrowserReview(t *testing.T) {
 	s, agent := serveReview(t, map[string]string{"a.txt": thirty, "b.txt": "<b>&amp;\n"})
 	b := s.open(t, "/review", 1600, 1000, "light")
@@ -66,13 +66,13 @@ func TestBrowserReview(t *testing.T) {
 	b.has(".hunk.now", "1 of 3")
 	b.keys("r")
 	b.has(".hunk.now", "2 of 3")
-	b.keys("j", "k", "c") // without them it is about the one just refused
+	b.keys("j", "k", "c") // without j and k, the comment would be about the hunk just refused
 	b.until(`document.activeElement.matches("textarea")`)
 	b.keys("keep it", kb.Escape)
 	const said = `[...document.querySelectorAll(".say:not([hidden])")].some((e) => e.textContent.includes("keep it"))`
 	b.until(said)
 	b.until(`document.querySelector(".decide .primary").disabled`)
-	// Decisions survive a reload.
+	// A reload keeps the decisions.
 	b.reload()
 	b.until(`document.querySelectorAll(".hunk.no").length === 1 && ` + said)
 	b.keys("a")
@@ -97,8 +97,8 @@ func TestBrowserReview(t *testing.T) {
 	}
 }
 
-// TestBrowserReviewStale: a hunk that conflicts with later changes can't be accepted, and
-// says so; the others are placed below it.
+// TestBrowserReviewStale checks that a hunk that conflicts with later changes can't be accepted,
+// and that the page says so. The other hunks are applied at their new lines.
 func TestBrowserReviewStale(t *testing.T) {
 	s, agent := serveReview(t, map[string]string{"a.txt": thirty})
 	id := propose(t, agent, "a.txt", change.Edit{Old: "\n4\n", New: "\nfour\n"}, change.Edit{Old: "28\n", New: ""})
@@ -107,7 +107,7 @@ func TestBrowserReviewStale(t *testing.T) {
 	b := s.open(t, "/review/"+id, 380, 800, "dark")
 	b.has(".notice.warn", "Files changed since")
 	b.until(`document.querySelector(".dfile .tag.warn") && document.querySelectorAll(".met").length === 1 && document.querySelector('.hunk[data-k="1"] .met')`)
-	for range 3 { // the first key may only scroll to it
+	for range 3 { // the first key press may only scroll to the hunk
 		b.keys("a")
 	}
 	b.has(".decide", "can only be refused")
@@ -121,7 +121,7 @@ func TestBrowserReviewStale(t *testing.T) {
 	}
 }
 
-// A decision sent before the stream of events is connected counts.
+// A decision that is sent before the event stream is connected is applied.
 func TestBrowserDecidesAtOnce(t *testing.T) {
 	s, agent := serveReview(t, map[string]string{"a.txt": thirty})
 	id := propose(t, agent, "a.txt", change.Edit{Old: "28\n", New: ""})
@@ -137,7 +137,7 @@ func TestBrowserDecidesAtOnce(t *testing.T) {
 	b.has("#live", "Connecting")
 }
 
-// A proposal of several files, one of them new, is shown.
+// A proposal with several files, one of them new, has all of them.
 func TestProposalOfASet(t *testing.T) {
 	s, agent := serveReview(t, map[string]string{"a.txt": thirty, "b.txt": "b\n", "run.sh": "#!/bin/sh\necho hi\n"})
 	_, err := agent.Apply(t.Context(), change.Set{Tool: "apply_changes", Client: change.Client{Name: "claude-code"}, Ops: []change.Op{
@@ -156,7 +156,7 @@ func TestProposalOfASet(t *testing.T) {
 	}
 }
 
-// manyHunks proposes a change with the given number of hunks in each of several files.
+// manyHunks proposes a change of several files with the given number of hunks each.
 func manyHunks(t testing.TB, s *served, agent *quarry.Workspace, files, hunks int) string {
 	t.Helper()
 	var ops []change.Op
@@ -178,7 +178,7 @@ type proposer interface {
 	Apply(ctx context.Context, set change.Set) (*change.Change, error)
 }
 
-// pendingID returns the proposal made from a set.
+// pendingID proposes a set and returns the proposal's id.
 func pendingID(t testing.TB, by proposer, set change.Set) string {
 	t.Helper()
 	_, err := by.Apply(t.Context(), set)
@@ -189,7 +189,7 @@ func pendingID(t testing.TB, by proposer, set change.Set) string {
 	return pending.ID
 }
 
-// A hunk names its enclosing definition.
+// Each hunk has the name of the enclosing definition.
 func TestProposalNamesDefinitions(t *testing.T) {
 	s, agent := serveReview(t, map[string]string{"a.go": "package a\n\nfunc First() int {\n\treturn 1\n}\n\n// Second does.\nfunc Second() int {\n\tx := 2\n\ty := 3\n\tz := 4\n\treturn x + y + z\n}\n"})
 	id := propose(t, agent, "a.go", change.Edit{Old: "return x", New: "return 1 + x"})
@@ -203,7 +203,8 @@ func TestProposalNamesDefinitions(t *testing.T) {
 	}
 }
 
-// A large proposal comes in parts, and a decision on each hunk fits in a request.
+// A large proposal is sent in parts. A request with a decision for each of its hunks is not too
+// large.
 func TestLargeProposal(t *testing.T) {
 	stress.SkipShort(t)
 	const files, hunks = 6, 2000
@@ -250,8 +251,8 @@ func TestLargeProposal(t *testing.T) {
 	}
 }
 
-// TestBrowserLargeProposal reads and decides a proposal of 1,200 hunks. Distant
-// hunks are not drawn, but keys reach them.
+// TestBrowserLargeProposal reads and decides a proposal of 1,200 hunks. Distant hunks are not
+// drawn, but can be reached by keys.
 func TestBrowserLargeProposal(t *testing.T) {
 	stress.SkipQuick(t)
 	const hunks = 1200
@@ -268,7 +269,7 @@ func TestBrowserLargeProposal(t *testing.T) {
 	b.until(`document.activeElement.dataset.k === "601"`)
 	eval[chromedp.Void](b, `[...document.querySelectorAll(".decide button")].find((x) => x.textContent === "Refuse the rest").click()`)
 	b.has(".decide", "1199 refused")
-	// A second Enter while the decision is being sent does nothing.
+	// Pressing Enter again while the decision is being sent has no effect.
 	b.until(`document.activeElement.matches(".decide .primary")`)
 	eval[chromedp.Void](b, `(() => { const f = fetch; window.posts = 0; window.fetch = (u, o) => { if (o?.method === "POST") posts++; return f(u, o); }; })()`)
 	eval[chromedp.Void](b, `(() => { const p = document.querySelector(".decide .primary"); p.click(); p.click(); document.querySelector("main").dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true })); })()`)
@@ -285,7 +286,7 @@ func TestBrowserLargeProposal(t *testing.T) {
 	}
 }
 
-// A file over the limit can be read to its end.
+// A file that is too long for one answer can be read to its end.
 func TestBrowserWholeFile(t *testing.T) {
 	stress.SkipQuick(t)
 	s, agent := serveReview(t, nil)
@@ -308,7 +309,7 @@ func TestBrowserWholeFile(t *testing.T) {
 		if last, from = lines[len(lines)-1].Text, got.Next; from == 0 {
 			break
 		}
-		from = max(from, 416) // the middle is not read here
+		from = max(from, 416) // skip the middle
 	}
 	if last != "EVIL" {
 		t.Errorf("the last line is %q", last)

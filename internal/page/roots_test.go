@@ -12,8 +12,8 @@ import (
 	"quarry/internal/review"
 )
 
-// TestBrowserRoots goes through every view with two roots: paths and ids begin
-// with a root's name, and a decision is applied in that root.
+// TestBrowserRoots tests every view with two roots. Paths and ids begin with a root's name, and a
+// decision is applied in that root.
 func TestBrowserRoots(t *testing.T) {
 	var roots []quarry.Root
 	var parts []review.Part
@@ -37,7 +37,7 @@ func TestBrowserRoots(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { agent.Close() })
-		if name == "app" { // the same number in both
+		if name == "app" { // make the proposals of both roots have the same number
 			propose(t, agent, "a.txt", change.Edit{Old: "needle", New: "pin"})
 		}
 	}

@@ -14,16 +14,15 @@ import (
 //go:embed assets
 var assets embed.FS
 
-// route is one kind of request. The safety tests use this table: a route that
-// isn't fixed answers nothing without the token.
+// route is one kind of request. The safety tests use the table of routes to check that all but the
+// fixed ones answer nothing without the token.
 type route struct {
 	method, path string
-	fixed        bool // the same bytes for everybody
+	fixed        bool // the answer is always the same bytes
 	handle       http.HandlerFunc
 }
 
-// enterPath takes a ticket in place of the token; helloPath is requested before the
-// token is sent.
+// enterPath accepts a ticket instead of the token. helloPath is requested before the token is sent.
 const (
 	enterPath = "/api/enter"
 	helloPath = "/api/hello"
@@ -93,33 +92,33 @@ func (s *Server) mux() http.Handler {
 	return mux
 }
 
-// shell is the page itself; its script reads the address.
+// shell serves the page itself, whose script reads the address.
 func (s *Server) shell(w http.ResponseWriter, r *http.Request) { serveAsset(w, r, "index.html") }
 
-// entrance serves the page at the address with the token or a ticket, which its script
-// leaves at once. The status is "not found" although the page is in the body: Chromium
-// then keeps the address hidden in its history, so it is neither listed nor
-// completed.
+// entrance serves the page at the address that contains the token or a ticket; the script moves on
+// to another address at once. The status is "not found", although the body is the page. Because of
+// the status Chromium hides the address in its history, so it is neither listed nor completed.
 func (s *Server) entrance(w http.ResponseWriter, r *http.Request) {
 	serveAsset(&missing{w}, r, "index.html")
 }
 
-// missing sets the status "not found", whatever the handler sets.
+// missing changes the handler's status to "not found".
 type missing struct{ http.ResponseWriter }
 
 func (m *missing) WriteHeader(int) { m.ResponseWriter.WriteHeader(http.StatusNotFound) }
 
 func (s *Server) asset(w http.ResponseWriter, r *http.Request) { serveAsset(w, r, r.PathValue("name")) }
 
-// kinds are the types of the assets; the system's table may be wrong or missing.
+// kinds are the content types of the assets. The system's table is not used, because it may be
+// wrong or missing.
 var kinds = map[string]string{
 	".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".html": "text/html; charset=utf-8", ".svg": "image/svg+xml",
 }
 
-// packed are the assets in gzip, by name.
+// packed holds the assets compressed with gzip, by name.
 var packed = sync.OnceValue(func() map[string][]byte {
 	all := map[string][]byte{}
-	list, _ := assets.ReadDir("assets") // it is embedded
+	list, _ := assets.ReadDir("assets") // never fails, since the folder is embedded
 	for _, e := range list {
 		data, _ := assets.ReadFile("assets/" + e.Name())
 		var b bytes.Buffer

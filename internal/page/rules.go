@@ -12,18 +12,18 @@ import (
 	"quarry/internal/review"
 )
 
-// RuleBook accesses the rules for changes in one root.
+// RuleBook reads and writes the rules for changes in one root.
 type RuleBook struct {
-	Root      string // its name; "" for the only one
+	Root      string // the root's name; "" if it is the only one
 	Workspace review.TrialFiles
-	// Load returns the rules, the place they were read from, and the action for changes that no
-	// rule matches.
+	// Load returns the rules, where they are defined, and the action for changes that match no
+	// rule.
 	Load func() (rules []string, where string, otherwise review.Action, err error)
 	// Save writes the rules.
 	Save func(rules []string) error
 }
 
-// triedOn is the number of changes on which rules are tried before they are saved.
+// triedOn is the number of recent changes on which new rules are tried before they are saved.
 const triedOn = 50
 
 type wireRules struct {
@@ -54,11 +54,11 @@ func (s *Server) rules(w http.ResponseWriter, r *http.Request) (any, error) {
 	return map[string]any{"books": list, "read_only": s.opts.ReadOnly}, nil
 }
 
-// ruleRequest names a root and rules for it.
+// ruleRequest has a root and rules for it.
 type ruleRequest struct {
 	Root  string   `json:"root"`
 	Rules []string `json:"rules"`
-	// Tried is the stamp returned by the trial of these rules.
+	// Tried is the stamp from trying these rules; without it they can't be saved.
 	Tried string `json:"tried"`
 }
 
@@ -79,22 +79,22 @@ func (s *Server) readRules(w http.ResponseWriter, r *http.Request) (*RuleBook, *
 	return nil, nil, nil, badRequest("unknown root " + strconv.Quote(req.Root))
 }
 
-// stamp identifies rules of a root that were tried on this page.
+// stamp returns a value that proves that the rules of a root were tried on this page.
 func (s *Server) stamp(req *ruleRequest) string {
-	data, _ := json.Marshal([]any{s.token, req.Root, req.Rules}) // texts can be marshalled
+	data, _ := json.Marshal([]any{s.token, req.Root, req.Rules}) // marshalling strings can't fail
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
 }
 
-// wireTried is a change with the decision that the rules would have made.
+// wireTried is a change with the decision that the new rules would have made.
 type wireTried struct {
 	wireChange
 	Action string `json:"action"`
-	Why    string `json:"why,omitempty"` // the rule that decides
+	Why    string `json:"why,omitempty"` // the rule that decided
 	Path   string `json:"at,omitempty"`
 }
 
-// tryRules applies rules to the latest changes without deciding anything.
+// tryRules shows how rules would have decided the latest changes. It decides nothing.
 func (s *Server) tryRules(w http.ResponseWriter, r *http.Request) (any, error) {
 	b, req, rules, err := s.readRules(w, r)
 	if err != nil {
@@ -128,8 +128,8 @@ func (s *Server) tryRules(w http.ResponseWriter, r *http.Request) (any, error) {
 	return map[string]any{"changes": rows, "counts": counts, "otherwise": otherwise.String(), "tried": s.stamp(req)}, nil
 }
 
-// held returns the clients whose latest change without a matching rule was asked: their
-// servers hold changes back, whatever quarry.toml says.
+// held returns the clients whose changes are held back by their server even if quarry.toml doesn't
+// say so. They are those whose latest change without a matching rule had to be decided by a person.
 func (s *Server) held(root string, changes []change.Change) map[string]bool {
 	held := map[string]bool{}
 	for i := range changes {
@@ -139,7 +139,7 @@ func (s *Server) held(root string, changes []change.Change) map[string]bool {
 		}
 		if c.Proposal != "" && s.opts.Review != nil {
 			if p, err := s.opts.Review.Get(path.Join(root, c.Proposal)); err == nil && p.Rule != "" {
-				continue // a rule asked
+				continue // held back by a rule
 			}
 		}
 		held[c.Client.Name] = c.Proposal != ""
@@ -147,7 +147,7 @@ func (s *Server) held(root string, changes []change.Change) map[string]bool {
 	return held
 }
 
-// saveRules saves rules that have been tried.
+// saveRules saves rules that were tried before.
 func (s *Server) saveRules(w http.ResponseWriter, r *http.Request) (any, error) {
 	b, req, _, err := s.readRules(w, r)
 	switch {

@@ -13,7 +13,7 @@ import (
 	"quarry/internal/review"
 )
 
-// book keeps rules in memory instead of quarry.toml.
+// book stores rules in memory instead of quarry.toml.
 type book struct {
 	mu    sync.Mutex
 	rules []string // guarded by mu
@@ -25,8 +25,8 @@ func (b *book) load() ([]string, error) {
 	return b.rules, nil
 }
 
-// TestBrowserRules: a person tries rules on earlier changes of agents and saves them. Later
-// changes follow the rules and are marked.
+// TestBrowserRules tries rules on the agents' earlier changes and saves them. Later changes follow
+// the rules, and are marked accordingly.
 func TestBrowserRules(t *testing.T) {
 	s := serveAgents(t, map[string]string{"docs/a.md": "one\n", "src/x.go": "x\n", "go.lock": "l\n"})
 	kept := &book{}
@@ -92,7 +92,7 @@ func TestBrowserRules(t *testing.T) {
 	b.keys("2")
 	b.has(".entry", "by rule")
 	b.has(".facts .byrule", "accept docs/**")
-	// Rules are never saved without a trial.
+	// Rules can't be saved before they are tried.
 	for _, body := range []string{`{"root": "", "rules": ["accept **"], "tried": ""}`, `{"root": "", "rules": ["accept **"]}`, `{"root": "x", "rules": []}`, `{"root": "", "rules": ["what"]}`} {
 		if res, text := s.request(t, "POST", "/api/rules", body); res.StatusCode != http.StatusBadRequest {
 			t.Errorf("%s = %d %s", body, res.StatusCode, text)
@@ -103,9 +103,9 @@ func TestBrowserRules(t *testing.T) {
 	}
 }
 
-// A rule is made from a proposal and tried at once. A client that is held back, although
-// quarry.toml doesn't say so, is asked if no rule matches. The dialog says where the
-// saved rules are.
+// A rule can be made from a proposal, and is tried at once. If a server holds a client's changes
+// back although quarry.toml doesn't say so, the trial shows that changes without a matching rule
+// wait. The dialog shows where rules are saved.
 func TestBrowserRuleFromProposal(t *testing.T) {
 	s := serveAgents(t, map[string]string{"docs/a.md": "one\n", "docs/b.md": "b\n"})
 	kept := &book{}

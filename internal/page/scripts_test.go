@@ -11,7 +11,7 @@ import (
 
 var imports = regexp.MustCompile(`(?m)(?:^import|\bimport\()[^;]*?"\./([\w-]+\.js)"`)
 
-// The scripts have no import cycles: the views import the frame, and only app.js knows both.
+// The scripts have no import cycles: views import the frame, and only app.js imports both.
 func TestScriptsWithoutCircles(t *testing.T) {
 	names, err := fs.Glob(assets, "assets/*.js")
 	if err != nil || len(names) < 10 {
@@ -37,7 +37,7 @@ func TestScriptsWithoutCircles(t *testing.T) {
 	if circle := circleIn(needs); circle != nil {
 		t.Errorf("a circle: %s", strings.Join(circle, " → "))
 	}
-	needs["dom.js"] = append(needs["dom.js"], "app.js") // a planted cycle, which must be found
+	needs["dom.js"] = append(needs["dom.js"], "app.js") // plant a cycle, which must be found
 	if circleIn(needs) == nil {
 		t.Error("a circle is not found")
 	}

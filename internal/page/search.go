@@ -23,25 +23,25 @@ import (
 )
 
 const (
-	maxHits      = 200 // matching lines of one answer
-	maxFileHits  = 50  // in one file
-	maxLineBytes = 600 // of one line, around its match
-	// countTo limits the number of matching lines counted. The page requests the count after
-	// the answer, while no key is pressed, because counting delayed the next answer on
-	// a machine with two cores.
+	maxHits      = 200 // matching lines in one answer
+	maxFileHits  = 50  // matching lines in one file
+	maxLineBytes = 600 // bytes of one line, around the match
+	// countTo limits the number of matching lines that are counted. The page requests the count
+	// after the answer, when the user has stopped typing. Otherwise, on a machine with two cores,
+	// counting delayed the next answer.
 	countTo    = 6000
 	maxQuery   = 4096
-	flushEvery = 8 * time.Millisecond // so that each streamed file is not a separate packet
+	flushEvery = 8 * time.Millisecond // delay that lets several files share a packet
 )
 
-// wireLine is a line of an answer. Spans are pairs of UTF-16 offsets.
+// wireLine is a line in an answer. Spans holds pairs of UTF-16 offsets.
 type wireLine struct {
 	N     int    `json:"n"`
 	Text  string `json:"t"`
 	Hit   bool   `json:"h,omitempty"`
 	Spans []int  `json:"s,omitempty"`
-	Left  int    `json:"l,omitempty"` // bytes cut off before the text
-	Right int    `json:"r,omitempty"` // and after it
+	Left  int    `json:"l,omitempty"` // bytes omitted before the text
+	Right int    `json:"r,omitempty"` // bytes omitted after it
 }
 
 type wireFile struct {
@@ -52,26 +52,27 @@ type wireFile struct {
 	Folder  bool       `json:"folder,omitempty"`
 	Kind    string     `json:"kind,omitempty"`  // of a definition
 	In      string     `json:"in,omitempty"`    // the enclosing definition
-	More    bool       `json:"more,omitempty"`  // it may have more matching lines
-	Place   int        `json:"place,omitempty"` // the line of a path:line that was asked for
+	More    bool       `json:"more,omitempty"`  // there may be more matching lines
+	Place   int        `json:"place,omitempty"` // the line that a query path:line names
 }
 
-// wireDone ends an answer: the receipt.
+// wireDone is the receipt at the end of an answer.
 type wireDone struct {
 	Files      int            `json:"files"`
 	Lines      int            `json:"lines"`
 	Exact      bool           `json:"exact"`
-	Stopped    string         `json:"stopped,omitempty"` // a search.Stop, or "file" if only lines of files may be missing
+	Stopped    string         `json:"stopped,omitempty"` // a search.Stop, or "file" if only lines in the shown files may be missing
 	Considered int            `json:"considered"`
 	Searched   int            `json:"searched"`
 	Skipped    map[string]int `json:"skipped,omitempty"`
 	Examples   []wireSkip     `json:"examples,omitempty"`
 	Plan       string         `json:"plan,omitempty"`
-	Replaced   bool           `json:"replaced,omitempty"` // the folder was replaced
+	Replaced   bool           `json:"replaced,omitempty"` // the workspace's folder was replaced by another
 	Millis     float64        `json:"ms"`
 	First      float64        `json:"first_ms"`
-	Unit       string         `json:"unit"` // unit of Lines
-	// Types and Folders count the matching lines by type and folder, if requested.
+	Unit       string         `json:"unit"` // what Lines counts
+	// Types and Folders hold the numbers of matching lines by file type and by folder, if
+	// requested.
 	Types   map[string]int `json:"types,omitempty"`
 	Folders map[string]int `json:"folders,omitempty"`
 }
@@ -82,14 +83,14 @@ type wireSkip struct {
 	Detail string `json:"detail,omitempty"`
 }
 
-// asked is a search as given in the address.
+// asked is a search with the parameters from the request's address.
 type asked struct {
 	q, mode         string
 	sensitive, word bool
 	globs, types    []string
 	hidden, ignored bool
 	offset, limit   int
-	count, exact    bool // only count: up to countTo, or everything
+	count, exact    bool // return only the count: up to countTo, or exact
 }
 
 func readAsked(v url.Values) (asked, error) {
@@ -129,8 +130,7 @@ func readAsked(v url.Values) (asked, error) {
 	return a, nil
 }
 
-// splitGlobs yields the globs of a comma-separated list. Commas in braces don't
-// separate.
+// splitGlobs yields the globs of a comma-separated list. Commas in braces are part of a glob.
 func splitGlobs(list string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		depth, start := 0, 0
@@ -177,7 +177,7 @@ func (a *asked) query() search.Query {
 	return q
 }
 
-// search streams an answer: files as they are found, then the receipt.
+// search sends the found files as soon as they are known, then the receipt.
 func (s *Server) search(w http.ResponseWriter, r *http.Request) {
 	a, err := readAsked(r.URL.Query())
 	if err != nil {
@@ -188,7 +188,7 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) {
 	run := &running{out: newLines(w), start: start}
 	var done *wireDone
 	if err = s.places(r.Context(), &a, run); err != nil {
-		return // the client has gone
+		return // the client has disconnected
 	}
 	switch {
 	case a.mode == "paths":
@@ -203,7 +203,7 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) {
 		done, err = s.searchText(r.Context(), &a, run)
 	}
 	if r.Context().Err() != nil {
-		return // the client has gone
+		return // the client has disconnected
 	}
 	if err != nil {
 		_ = run.out.send(map[string]any{"error": problemOf(err)}, true)
@@ -219,17 +219,16 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) {
 
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// running is an answer in progress.
+// running is the state of an answer being sent.
 type running struct {
 	out     *lines
 	start   time.Time
 	first   time.Duration
 	flushed time.Time
-	cut     bool // a file may have more than the answer shows
+	cut     bool // a file may have more matching lines than were sent
 }
 
-// file sends a file. The first file is sent at once, the others at most
-// flushEvery later.
+// file sends a file. The first file is sent at once, further ones after at most flushEvery.
 func (r *running) file(f wireFile) error {
 	now := time.Now()
 	if r.first == 0 {
@@ -275,15 +274,15 @@ func (s *Server) searchText(ctx context.Context, a *asked, run *running) (*wireD
 	return d, nil
 }
 
-// placeAsked matches a path with a line, as the page copies it and compilers write it.
+// placeAsked matches path:line, the form in which the page copies places and compilers report them.
 var placeAsked = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\s*(\S.*?):(\d{1,9})(?::\d{1,9})?:?\s*$`)
 })
 
-// maxPlaces limits the files of a name that are shown before the results.
+// maxPlaces limits the files shown for path:line before the results.
 const maxPlaces = 5
 
-// places sends the files named by a path:line query before the answer, in every mode.
+// places sends the files that a path:line query names, before the answer. It does so in every mode.
 func (s *Server) places(ctx context.Context, a *asked, run *running) error {
 	m := placeAsked().FindStringSubmatch(a.q)
 	if m == nil || a.count || a.exact || a.offset > 0 {
@@ -307,8 +306,8 @@ func (s *Server) places(ctx context.Context, a *asked, run *running) error {
 	return nil
 }
 
-// facets count matching lines by file type and by folder, two
-// levels deep.
+// facets counts matching lines by file type and by folder. Folders are counted down to the second
+// level.
 type facets struct{ types, folders map[string]int }
 
 func (c *facets) add(p string, lines int) {
@@ -328,11 +327,11 @@ func count(in map[string]int, key string, lines int) {
 	}
 }
 
-// maxFacets limits the counted types and folders.
+// maxFacets limits the numbers of types and folders counted.
 const maxFacets = 2000
 
-// cut marks a file in which maxFileHits lines were requested and found. The lines after
-// the last one may match, so they are not shown as context.
+// cut is called if a file has reached maxFileHits matching lines. It removes the context after the
+// last one, because those lines may match too.
 func (f *wireFile) cut() {
 	if f.More = f.Matched >= maxFileHits; !f.More {
 		return
@@ -379,14 +378,14 @@ func receipt(sum *search.Summary) *wireDone {
 		}
 		e := wireSkip{Path: pathID(k.Path), Reason: string(k.Reason), Detail: k.Detail}
 		if k.Reason == search.Protected {
-			e.Path = "" // the policy hides these names
+			e.Path = "" // the policy hides the paths
 		}
 		d.Examples = append(d.Examples, e)
 	}
 	return d
 }
 
-// searchWords ranks passages by words.
+// searchWords ranks passages by relevance to the query's words.
 func (s *Server) searchWords(ctx context.Context, a *asked, run *running) (*wireDone, error) {
 	res, err := s.ws.SearchCode(ctx, search.CodeQuery{Query: a.q, Scope: a.scope(), Limit: 30})
 	if errors.Is(err, search.ErrNoWords) {
@@ -412,8 +411,8 @@ func (s *Server) searchWords(ctx context.Context, a *asked, run *running) (*wire
 	return d, nil
 }
 
-// passage shows the lines of a chunk that have a word of the query, and the lines next to
-// them; the first lines if no line has one.
+// passage returns the lines of a chunk that contain a word of the query, and the lines next to
+// them. If there are none, it returns the first lines.
 func passage(c search.Chunk, words *rank.Query) []wireLine {
 	const most = 9
 	texts := strings.Split(strings.TrimSuffix(c.Text, "\n"), "\n")
@@ -447,7 +446,7 @@ func clip(s string) string {
 	return strings.ToValidUTF8(s[:maxLineBytes], "")
 }
 
-// wordsIn returns the spans of a line's words that count for the ranking, in bytes.
+// wordsIn returns the byte offsets of the words in a line that are relevant for the ranking.
 func wordsIn(q *rank.Query, line string) (spans []int) {
 	if q != nil {
 		q.Marks([]byte(line), func(start, end int) { spans = append(spans, start, end) })
@@ -455,12 +454,12 @@ func wordsIn(q *rank.Query, line string) (spans []int) {
 	return spans
 }
 
-// spansOf finds texts in a line, as pairs of UTF-16 offsets.
+// spansOf returns the occurrences of words in a text, as pairs of UTF-16 offsets.
 func spansOf(text string, words []string) []int {
 	type span struct{ from, to int }
 	low := strings.ToLower(text)
 	if len(low) != len(text) {
-		return nil // changing the case of a letter changes its length
+		return nil // offsets differ, because lower case changed a letter's length
 	}
 	var found []span
 	for _, w := range words {
@@ -491,7 +490,7 @@ func spansOf(text string, words []string) []int {
 	return out
 }
 
-// searchPaths finds files by parts of their paths, best first.
+// searchPaths finds files by parts of their paths, best match first.
 func (s *Server) searchPaths(ctx context.Context, a *asked, run *running) (*wireDone, error) {
 	scope := a.scope()
 	pattern := strings.ContainsAny(a.q, "*?[{")
@@ -543,8 +542,7 @@ func (s *Server) searchPaths(ctx context.Context, a *asked, run *running) (*wire
 	return d, nil
 }
 
-// searchNear finds files by an approximate path, best first, like
-// search_by_path.
+// searchNear finds files by an approximate path, best match first, like the tool search_by_path.
 func (s *Server) searchNear(ctx context.Context, a *asked, run *running, scope search.Scope) (*wireDone, error) {
 	q := search.FindQuery{Scope: scope, Fuzzy: a.q, Fits: true, Offset: a.offset, Limit: maxHits}
 	res, err := s.ws.Find(ctx, q)
@@ -570,10 +568,10 @@ func (s *Server) searchNear(ctx context.Context, a *asked, run *running, scope s
 	return d, nil
 }
 
-// maxSymbols limits the definitions in an answer.
+// maxSymbols limits the definitions in one answer.
 const maxSymbols = 100
 
-// searchSymbols finds definitions by name, the likeliest first.
+// searchSymbols finds definitions by name, the most likely first.
 func (s *Server) searchSymbols(ctx context.Context, a *asked, run *running) (*wireDone, error) {
 	res, err := s.ws.Symbols(ctx, search.SymbolQuery{Name: a.q, Fuzzy: true, Scope: a.scope(), Limit: maxSymbols})
 	if err != nil {
@@ -596,7 +594,7 @@ func (s *Server) searchSymbols(ctx context.Context, a *asked, run *running) (*wi
 	return d, nil
 }
 
-// searchUses finds the uses of a name in code, tests last.
+// searchUses finds references to a name in code. References in tests come last.
 func (s *Server) searchUses(ctx context.Context, a *asked, run *running) (*wireDone, error) {
 	res, err := usage.Find(ctx, s.ws, usage.Query{Name: a.q, Scope: a.scope(), Limit: 2 * maxHits})
 	if err != nil {
@@ -632,9 +630,9 @@ func wordsAsGiven(parts []string) []string {
 	return out
 }
 
-// pathScore rates how well a path matches the given parts. All parts must occur, in this
-// letter case. A name that begins with a part counts most, then a name that contains one,
-// then short paths.
+// pathScore rates how well a path matches the given parts. All parts must occur in the path, in the
+// same letter case. It counts most if the file name begins with a part, less if the name contains
+// one; after that, shorter paths are better.
 func pathScore(p string, parts []string) (int, bool) {
 	base, score := path.Base(p), 0
 	for _, part := range parts {

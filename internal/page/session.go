@@ -6,8 +6,8 @@ import (
 	"quarry/fault"
 )
 
-// session shows all changes of one connection as one: a diff from the first version of
-// each file to the last, and the effect of undoing all.
+// session returns all changes of one connection combined: a diff from the first to the last version
+// of each file, and the effect of undoing everything.
 func (s *Server) session(w http.ResponseWriter, r *http.Request) (any, error) {
 	log, err := s.journal(r.Context(), 0)
 	if err != nil {
@@ -45,7 +45,7 @@ func (s *Server) session(w http.ResponseWriter, r *http.Request) (any, error) {
 	return map[string]any{"changes": rows, "files": files, "undo": undo, "warnings": append([]string{}, all.Warnings...), "client": rows[0].Client}, nil
 }
 
-// authors returns who last changed the lines of a file, as runs of lines with a change each.
+// authors returns runs of lines of a file, each with the change that last modified it.
 func (s *Server) authors(w http.ResponseWriter, r *http.Request) (any, error) {
 	a, err := s.ws.Authors(r.Context(), pathOf(r.URL.Query().Get("path")))
 	if err != nil {

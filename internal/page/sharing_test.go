@@ -14,9 +14,9 @@ import (
 	"quarry/internal/stress"
 )
 
-// TestBrowserManyTabs: a browser opens at most six connections to a server. The tabs share
-// one for events, so all of them work and stay live, also after the tab
-// that listens is closed.
+// TestBrowserManyTabs opens more tabs than the six connections that a browser opens to one server.
+// All tabs share one connection for events, so all of them work and are updated. They still are
+// after the tab with that connection is closed.
 func TestBrowserManyTabs(t *testing.T) {
 	stress.SkipQuick(t)
 	s := serve(t, project, nil)
@@ -45,7 +45,7 @@ func TestBrowserManyTabs(t *testing.T) {
 	}
 	change("one.txt")
 	live(1, append(others, first)...)
-	first.do(chromedp.Navigate("about:blank")) // this tab was listening
+	first.do(chromedp.Navigate("about:blank")) // this tab had the connection for events
 	change("two.txt")
 	live(2, others...)
 	last := others[4]
@@ -55,7 +55,7 @@ func TestBrowserManyTabs(t *testing.T) {
 	last.until(`document.querySelectorAll("a.hit").length === 6`)
 }
 
-// A tab with an old token does not keep a new tab from getting the valid one.
+// A tab with an old token does not prevent a new tab from getting the valid one.
 func TestBrowserOldToken(t *testing.T) {
 	stress.SkipQuick(t)
 	s := serve(t, project, nil)
@@ -63,7 +63,7 @@ func TestBrowserOldToken(t *testing.T) {
 	b.until(`document.querySelectorAll("a.hit").length === 6`)
 	old := b.another(t, "/search#token="+strings.Repeat("x", 43))
 	old.has(".empty h2", "needs its whole address")
-	// Simulates an older page that is still open and hands its token out at once.
+	// Simulate an older page that is still open and passes its token on at once.
 	eval[chromedp.Void](old, `(() => { const c = new BroadcastChannel("quarry.token"); c.onmessage = (e) => { if (e.data?.ask) c.postMessage({ token: "x".repeat(43) }); }; })()`)
 	for range 2 {
 		next := b.another(t, "/search?q=retryAfter")
@@ -72,9 +72,9 @@ func TestBrowserOldToken(t *testing.T) {
 	}
 }
 
-// A service worker that another program left on the port sees every request of
-// the page. It does not control the printed address, and at an address that it controls it
-// is removed before a request with the token is sent.
+// A service worker that another program left for the port sees every request of the page. It does
+// not control the printed address. At an address that it controls, the page removes it before
+// sending the token.
 func TestBrowserServiceWorker(t *testing.T) {
 	stress.SkipQuick(t)
 	const worker = `self.addEventListener("install", () => self.skipWaiting()); self.addEventListener("activate", (e) => e.waitUntil(clients.claim()));
@@ -127,7 +127,7 @@ func TestBrowserServiceWorker(t *testing.T) {
 	}
 }
 
-// A name below localhost is used only if both loopback addresses are ours.
+// A name below localhost is used only if this server listens on both loopback addresses.
 func TestListen(t *testing.T) {
 	s := serve(t, sample, nil)
 	v6, err := net.Listen("tcp6", "[::1]:0")

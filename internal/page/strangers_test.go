@@ -13,9 +13,9 @@ import (
 	"quarry/internal/strangers"
 )
 
-// Connections without the token don't lock out its owner: only the newest are kept of
-// those that send nothing, and of those that wait after requesting a fixed
-// file. A connection that has shown the token stays open.
+// Connections without the token can't exhaust the server. Of those that send nothing, and those
+// that are idle after requesting a fixed file, only the newest are kept. A connection that has sent
+// the token stays open.
 func TestStrangersDontLockOutOwner(t *testing.T) {
 	s := serve(t, map[string]string{"a.txt": "hello\n"}, nil)
 	ask := func(c net.Conn, r *bufio.Reader, path, token string) int {

@@ -11,16 +11,16 @@ import (
 	"quarry/search"
 )
 
-// suggestion is another query to try if nothing was found.
+// suggestion is another query, offered if nothing was found.
 type suggestion struct {
 	Label string            `json:"label"`
-	Set   map[string]string `json:"set"` // changes in the address
+	Set   map[string]string `json:"set"` // parameters of the address to change
 	Files int               `json:"files"`
 	More  bool              `json:"more,omitempty"` // the count is a lower bound
 	First string            `json:"first,omitempty"`
 }
 
-// suggest lists other queries that would find something.
+// suggest returns other queries that would find something.
 func (s *Server) suggest(w http.ResponseWriter, r *http.Request) (any, error) {
 	a, err := readAsked(r.URL.Query())
 	if err != nil {
@@ -39,8 +39,8 @@ func (s *Server) suggest(w http.ResponseWriter, r *http.Request) (any, error) {
 	return map[string]any{"suggestions": out}, nil
 }
 
-// findings returns searches that would find something: those that explain the
-// empty answer, and for words and paths also a search of the text of files.
+// findings returns searches that would find something. For searches by words or by path, they
+// include a search in the text of files.
 func (s *Server) findings(ctx context.Context, a *asked) []explain.Finding {
 	look := &explain.Look{Files: s.ws, Scan: true}
 	if st, err := s.ws.Index().Status(ctx); err == nil && st.State == "ready" {
@@ -61,8 +61,8 @@ func (s *Server) findings(ctx context.Context, a *asked) []explain.Finding {
 	return look.Plain(ctx, a.query())
 }
 
-// instead expresses a finding on the page: a label, and the changes in the address. The
-// label is "" if the page can't express it.
+// instead converts a finding into a label and changes of the address's parameters. The label is ""
+// if the page has no such search.
 func (a *asked) instead(f *explain.Finding) (label string, set map[string]string) {
 	text := map[string]string{"q": f.Text, "mode": ""}
 	switch f.Way {

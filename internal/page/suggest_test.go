@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestSuggest: an empty answer of the page names searches that would find something, like a
-// tool's, with the changes in the address.
+// TestSuggest checks that an empty answer suggests searches that would find something, as tools do,
+// with the changed parameters of the address.
 func TestSuggest(t *testing.T) {
 	s := serve(t, map[string]string{
 		".gitignore": "*.log\n", "src/store.go": "func OpenStore() {}\n// a.b(c)\n", "notes/todo.md": "milk  and bread\n",

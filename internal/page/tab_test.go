@@ -22,11 +22,11 @@ import (
 	"quarry/internal/stress"
 )
 
-// patience is how long a test waits for something to appear. It allows for a loaded
-// machine; a passing test normally waits much less.
+// patience is how long a test waits for something to appear. It allows for a busy machine; normally
+// the wait is much shorter.
 const patience = 40 * time.Second
 
-// allocator starts one browser for all tests of the package.
+// allocator starts the browser that all tests of the package share.
 var allocator struct {
 	sync.Once
 	ctx    context.Context
@@ -54,7 +54,7 @@ func chromium() string {
 	return ""
 }
 
-// tab is a page in a real browser, with the errors that occurred in it.
+// tab is a page in a browser. It collects the errors that occur in it.
 type tab struct {
 	t      testing.TB
 	s      *served
@@ -64,7 +64,7 @@ type tab struct {
 	faults []string // guarded by mu
 }
 
-// needsBrowser returns the browser's path, or skips the test.
+// needsBrowser returns the browser's path. Without a browser it skips the test.
 func needsBrowser(t testing.TB) string {
 	t.Helper()
 	if testing.Short() {
@@ -77,14 +77,14 @@ func needsBrowser(t testing.TB) string {
 	return exe
 }
 
-// open opens the page in a separate tab with separate storage.
+// open opens the page in a new tab with separate storage.
 func (s *served) open(t testing.TB, path string, width, height int64, theme string) *tab {
 	t.Helper()
 	exe := needsBrowser(t)
 	allocator.Do(func() {
 		opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(exe), chromedp.NoSandbox, chromedp.Flag("disable-dev-shm-usage", true),
-			// The browser prepares a list below its own address field for each
-			// window, seen or not: 40 % of the processor time of these tests.
+			// For each window, even hidden ones, the browser prepares a list below its address
+			// field. That would take 40 % of these tests' processor time.
 			chromedp.Flag("disable-features", "Translate,BlinkGenPropertyTrees,WebUIOmniboxPopup,WebUIOmniboxAimPopup"))
 		ctx, cancelAlloc := chromedp.NewExecAllocator(context.Background(), opts...)
 		ctx, cancel := chromedp.NewContext(ctx)
@@ -98,8 +98,7 @@ func (s *served) open(t testing.TB, path string, width, height int64, theme stri
 	return s.tabIn(t, ctx, cancel, path+"#token="+s.token, width, height, theme)
 }
 
-// another opens an address in a tab next to b: the two share connections, storage
-// and channels.
+// another opens an address in a tab that shares connections, storage and channels with b.
 func (b *tab) another(t testing.TB, path string) *tab {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(b.ctx)
@@ -117,7 +116,7 @@ func (s *served) tabIn(t testing.TB, ctx context.Context, cancel func(), address
 	return b
 }
 
-// close closes the tab and reports its errors.
+// close closes the tab and reports the errors collected in it.
 func (b *tab) close() {
 	b.t.Helper()
 	if b.cancel != nil {
@@ -127,8 +126,7 @@ func (b *tab) close() {
 	}
 }
 
-// watch records requests that leave the page's origin, violations of its policy,
-// and script errors.
+// watch collects requests to other origins, violations of the content policy, and script errors.
 func (b *tab) watch() {
 	b.t.Helper()
 	if _, err := chromedp.Call(b.ctx, network.Enable, network.EnableParams{}); err != nil {
@@ -158,7 +156,7 @@ func (b *tab) fault(what string) {
 	b.faults = append(b.faults, what)
 }
 
-// check reports the errors of the tab.
+// check reports the errors collected in the tab.
 func (b *tab) check() {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, 10*time.Second)
@@ -194,7 +192,7 @@ func (b *tab) theme(name string) {
 	}
 }
 
-// until waits until an expression is true. On failure it shows the page.
+// until waits until an expression is true. If that takes too long, the failure shows the page.
 func (b *tab) until(expression string) {
 	b.t.Helper()
 	deadline := time.Now().Add(patience)
@@ -225,9 +223,9 @@ func eval[T any](b *tab, expression string) T {
 	return v
 }
 
-// keys presses keys, one after the other. The text is part of the key-down event,
-// as with a real keyboard: if the page handles the key, no text is
-// entered. (chromedp sends the two separately.)
+// keys presses keys one after another. The key-down event includes the text, as with a real
+// keyboard, so a key that the page handles enters no text. chromedp itself would send the two
+// separately.
 func (b *tab) keys(list ...string) {
 	b.t.Helper()
 	for _, r := range strings.Join(list, "") {
@@ -244,7 +242,7 @@ func (b *tab) keys(list ...string) {
 	}
 }
 
-// has waits until the first element of a selector has a text.
+// has waits until the first element that matches the selector contains text.
 func (b *tab) has(selector, text string) {
 	b.t.Helper()
 	b.until(fmt.Sprintf("document.querySelector(%s)?.textContent.includes(%s)", quote(selector), quote(text)))
@@ -257,7 +255,7 @@ func (b *tab) count(selector string) int {
 
 func (b *tab) click(selector string) {
 	b.t.Helper()
-	// A button that writes is disabled until the page is connected.
+	// A button for changes is disabled until the page is connected.
 	b.until(fmt.Sprintf("document.querySelector(%s)?.disabled === false || document.querySelector(%[1]s)?.disabled === undefined && !!document.querySelector(%[1]s)", quote(selector)))
 	eval[chromedp.Void](b, fmt.Sprintf("document.querySelector(%s).click()", quote(selector)))
 }
@@ -270,8 +268,8 @@ func (b *tab) reload() {
 	b.until("!window.before")
 }
 
-// becomes waits until a file has a text: the journal records a change, and the page shows
-// it, a moment before the file is written.
+// becomes waits until a file has the given text. The undo log has a change, and the page shows it,
+// shortly before the file is written.
 func (s *served) becomes(t testing.TB, name, text string) {
 	t.Helper()
 	var data []byte

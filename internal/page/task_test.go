@@ -12,9 +12,9 @@ import (
 	"quarry/internal/activity"
 )
 
-// TestBrowserTask: the page groups the changes of one agent's session and shows them as
-// one diff. The person undoes one hunk, sees which change touched each line last, and
-// undoes the rest of the session at once. The other agent's file stays as it is.
+// TestBrowserTask checks that the page groups the changes of one agent's session and shows them as
+// one diff. The person undoes one hunk, sees which change last modified each line, and undoes the
+// rest of the session at once. Another agent's file is not affected.
 func TestBrowserTask(t *testing.T) {
 	s := serveAgents(t, map[string]string{"a.txt": thirty, "b.txt": "b\n"})
 	agent, other := s.agent(t, "claude-code", 0), s.agent(t, "cursor", 0)
@@ -34,7 +34,7 @@ func TestBrowserTask(t *testing.T) {
 	b.has(".dhead h1", "3 changes of claude-code")
 	b.until(`document.querySelectorAll(".dfile").length === 2 && document.querySelectorAll(".dfile")[0].querySelectorAll(".l.add").length === 3`)
 
-	// One hunk of the first change, then a file of another.
+	// Undo one hunk of the first change, then a file of another.
 	b.until(`document.querySelectorAll(".entry").length === 4`)
 	eval[chromedp.Void](b, `[...document.querySelectorAll(".entry")].find((e) => e.textContent.includes("become words")).click()`)
 	b.has(".dhead h1", "“Numbers become words”")
@@ -45,14 +45,14 @@ func TestBrowserTask(t *testing.T) {
 		t.Errorf("a.txt = %q", got)
 	}
 
-	// Authors of lines: line 2 is the agent's, the first line has none.
+	// Show the authors of lines. The agent changed line 2; line 1 has no author.
 	b.do(chromedp.Navigate(s.base + "/search?q=two&at=a.txt:2"))
 	b.until(`document.querySelector(".peek .hit.on")`)
 	b.keys("b")
 	b.until(`document.querySelector('.peek [data-n="2"] .by')?.textContent.includes("Numbers become words")`)
 	b.until(`document.querySelector('.peek [data-n="1"] .by')?.textContent.includes("not through Quarry")`)
 
-	// The rest of the session is undone at once.
+	// Undo the rest of the session.
 	b.do(chromedp.Navigate(s.base + "/changes"))
 	b.click(".gall")
 	b.has(".dhead h1", "3 changes of claude-code")
@@ -69,7 +69,7 @@ func TestBrowserTask(t *testing.T) {
 	}
 }
 
-// TestBrowserActivity shows calls as they are answered, and purges them.
+// TestBrowserActivity shows calls as they are answered, and deletes their records.
 func TestBrowserActivity(t *testing.T) {
 	s := serveAgents(t, map[string]string{"a.txt": thirty, "private/plan.txt": "secret plan\n"})
 	s.calls = t.TempDir()
@@ -99,7 +99,7 @@ func TestBrowserActivity(t *testing.T) {
 	b.has(".call", "after")
 }
 
-// Files are found by approximate names, and definitions after an @.
+// Files are found by approximate names, and definitions by @ and their name.
 func TestBrowserFindsNames(t *testing.T) {
 	s := serve(t, map[string]string{"internal/payment/retry_policy.go": "package payment\n\n// Backoff waits.\nfunc Backoff(n int) int { return n }\n", "README.md": "# demo\nBackoff\n"}, nil)
 	b := s.open(t, "/search?mode=paths&q=pay%20retrypolcy", 1600, 1000, "light")

@@ -10,8 +10,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// The address opened in the browser works once, so the copy in the browser's history opens
-// nothing; it does not contain the token.
+// The address that is opened in the browser works only once and does not contain the token. So the
+// copy in the browser's history is useless.
 func TestBrowserTicket(t *testing.T) {
 	stress.SkipQuick(t)
 	s := serve(t, project, nil)
@@ -66,8 +66,8 @@ func TestTicketsAreUsedOnce(t *testing.T) {
 	}
 }
 
-// The server stores the theme: in the next run the page has another address,
-// for which the browser has no data.
+// The server stores the theme, because at the next start the page has another address, for which
+// the browser has no data.
 func TestBrowserTheme(t *testing.T) {
 	var kept atomic.Value
 	kept.Store("")
@@ -87,7 +87,7 @@ func TestBrowserTheme(t *testing.T) {
 	<-done
 	next := serve(t, project, with).open(t, "/health", 380, 800, "dark")
 	next.until(`document.documentElement.dataset.theme === "light"`)
-	next.until(`document.getElementById("theme").checkVisibility()`) // a phone has no key t
+	next.until(`document.getElementById("theme").checkVisibility()`) // narrow pages have a button instead of the key t
 	next.has("#live", "Live")
 	next.click("#theme")
 	next.until(`document.documentElement.dataset.theme === "dark"`)

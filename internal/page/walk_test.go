@@ -15,11 +15,11 @@ import (
 	"quarry/internal/review"
 )
 
-// The walks go through every action of the page by keyboard alone: keys, Tab, Enter, Space
-// and arrows. A test that clicks would miss actions that only a mouse can reach.
+// These tests use every action of the page by keyboard: keys, Tab, Enter, Space and arrows. Tests
+// that click would not notice actions that only a mouse can reach.
 
-// tabTo presses Tab until the focused element, called el in the condition, fulfils it. Every
-// stop on the way must be visible and show that it has the focus.
+// tabTo presses Tab until the focused element satisfies the condition, in which it is called el.
+// Each element on the way must be visible and have an outline.
 func (b *tab) tabTo(condition string) {
 	b.t.Helper()
 	b.until(`[...document.querySelectorAll("a, button, input, select, summary, textarea, [tabindex]")].some((el) => el.checkVisibility() && !el.disabled && (` + condition + `))`)
@@ -43,7 +43,7 @@ func (b *tab) tabTo(condition string) {
 	b.t.Fatalf("Tab never leads to %s", condition)
 }
 
-// press moves to a button, link or field with Tab and presses it.
+// press moves the focus to a button, link or field with Tab, and presses key.
 func (b *tab) press(label, key string) {
 	b.t.Helper()
 	b.tabTo(`(el.getAttribute("aria-label") ?? el.textContent).startsWith(` + quote(label) + `)`)
@@ -64,13 +64,13 @@ func (b *tab) chord(key string, mods int64) {
 
 const (
 	space = " "
-	ctrl  = 2 // bits of the browser's protocol
+	ctrl  = 2 // modifier bits in the browser's protocol
 )
 
-// spy records the addresses that would open an editor, which is another program.
+// spy replaces opening an address by recording it, because the addresses open an editor.
 const spy = `(() => { window.opened = []; HTMLAnchorElement.prototype.click = function () { opened.push(this.href); }; })()`
 
-// walking opens a page with agents and data for every action.
+// walking opens a page that has agents and data for every action.
 func walking(t *testing.T) (*agents, *tab) {
 	s := serveAgents(t, map[string]string{"a.txt": thirty, "b.txt": "b\n", "docs/guide.md": "# Guide\n\nretryAfter is here.\n", "src/pay.go": "package pay\n\nfunc retryAfter(n int) int {\n\treturn n\n}\n", ".hidden.txt": "retryAfter\n", "pic.bin": "\x00\x01"})
 	s.calls = t.TempDir()
@@ -99,7 +99,7 @@ func TestBrowserWalkSearch(t *testing.T) {
 		b.until(`document.querySelector("#bar [aria-current]")?.textContent === ` + quote(mode))
 	}
 	b.until(`document.querySelectorAll("a.hit").length === 2`)
-	// Filters: the glob by its key, then a type, hidden files, and skipped files.
+	// Use the filters: the glob by its key, then a type, hidden files, and skipped files.
 	b.keys(kb.Escape, "f")
 	b.until(`document.activeElement.id === "glob"`)
 	b.keys("*.md")
@@ -109,7 +109,7 @@ func TestBrowserWalkSearch(t *testing.T) {
 	b.keys(kb.Escape, "f")
 	b.tabTo(`el.closest("label")?.textContent.includes("md")`)
 	b.keys(space)
-	b.until(`document.querySelectorAll("a.hit").length === 1 && document.activeElement.checked`) // and still has the focus
+	b.until(`document.querySelectorAll("a.hit").length === 1 && document.activeElement.checked`) // still has the focus
 	b.keys(space)
 	b.until(`document.querySelectorAll("a.hit").length === 2`)
 	b.tabTo(`el.closest("label")?.textContent.includes("Hidden files")`)
@@ -119,7 +119,7 @@ func TestBrowserWalkSearch(t *testing.T) {
 	b.has("dialog[open]", "What was not searched")
 	b.keys(kb.Escape)
 	b.until(`!document.querySelector("dialog")`)
-	// Hits, and the file.
+	// Go through the hits and open a file.
 	b.keys("/", kb.ArrowDown)
 	b.until(`document.activeElement.matches("a.hit.on")`)
 	b.keys("j", "k", "n", "p", "n")
@@ -142,7 +142,7 @@ func TestBrowserWalkSearch(t *testing.T) {
 	b.until(`!document.querySelector(".finder")`)
 	b.press("Close the file", kb.Enter)
 	b.until(`!location.search.includes("at=")`)
-	// No results, and a suggestion.
+	// Find nothing, and use the suggestion.
 	b.keys(kb.Escape, "/", "retryaftr")
 	b.has(".zero", "No match")
 	b.keys(kb.Escape, "?")
@@ -178,7 +178,7 @@ func TestBrowserWalkChanges(t *testing.T) {
 	b.until(`!document.documentElement.classList.contains("split")`)
 	b.press("Split", kb.Enter)
 	b.until(`document.documentElement.classList.contains("split")`)
-	b.press("b.txt", kb.Enter) // of the list of files
+	b.press("b.txt", kb.Enter) // in the list of files
 	b.until(`document.activeElement.matches("#f1")`)
 	b.press("Copy path and line", kb.Enter)
 	b.has(".toast", "Copied path and line")
@@ -196,19 +196,19 @@ func TestBrowserWalkChanges(t *testing.T) {
 	b.press("Undo hunk 2 of a.txt", kb.Enter)
 	s.becomes(t, "a.txt", "\n28\n")
 	b.until(`document.querySelectorAll(".entry").length === 6`)
-	// A change that is redone.
+	// Redo a change.
 	b.keys("j", "j", "j")
 	b.has(".dhead h1", "d.txt")
 	b.keys("u")
 	b.has(".toast", "Undone")
 	b.until(`document.querySelectorAll(".entry").length === 7`)
-	b.has(".dhead h1", "c.txt") // the next one to undo
+	b.has(".dhead h1", "c.txt") // the next change to undo
 	b.keys("k")
 	b.has(".dhead .btns", "Redo this change")
 	b.keys("U")
 	s.becomes(t, "d.txt", "d\n")
 	b.until(`document.querySelectorAll(".entry").length === 8`)
-	// Filters.
+	// Use the filters.
 	b.tabTo(`el.getAttribute("aria-label") === "Client"`)
 	b.keys(kb.ArrowDown)
 	b.until(`location.search.includes("client=") && document.activeElement.getAttribute("aria-label") === "Client"`)
@@ -223,18 +223,18 @@ func TestBrowserWalkChanges(t *testing.T) {
 	b.until(`document.querySelectorAll(".entry").length === 1 && document.activeElement.value === "c.txt"`)
 	b.keys(strings.Repeat(kb.Backspace, 5))
 	b.until(`document.querySelectorAll(".entry").length === 8`)
-	// The group of a connection.
+	// Open the group of a connection.
 	b.keys(kb.Escape)
 	b.tabTo(`el.matches(".gtoggle")`)
 	b.keys(kb.Enter)
 	b.until(`[...document.querySelectorAll(".gchanges .entry")].some((e) => !e.checkVisibility())`)
-	b.keys(kb.Enter, kb.Tab, kb.Enter) // all as one
+	b.keys(kb.Enter, kb.Tab, kb.Enter) // show all changes as one
 	b.has(".dhead h1", "of claude-code")
 	b.press("Undo all", kb.Enter)
 	b.has("dialog[open]", "Undo all of this session?")
 	b.keys(kb.Escape)
 	b.until(`!document.querySelector("dialog") && document.activeElement.textContent.includes("Undo all")`)
-	// All changes since a point.
+	// Undo all changes since a point.
 	b.press("Undo since a point", kb.Enter)
 	b.has(".pickhint", "Choose the last change to keep")
 	b.tabTo(`el.matches(".entry") && el.textContent.includes("d.txt") && !el.textContent.includes("undo")`)
@@ -242,7 +242,7 @@ func TestBrowserWalkChanges(t *testing.T) {
 	b.has("dialog[open]", "Undo everything after this change?")
 	b.keys(kb.Enter)
 	b.has(".toast", "Undone")
-	// New changes while another change is shown.
+	// A new change arrives while another one is shown.
 	b.until(`!document.querySelector("dialog")`)
 	b.keys("j", "j")
 	other.call("write_file", map[string]any{"path": "e.txt", "content": "e\n"})
@@ -285,7 +285,7 @@ func TestBrowserWalkReview(t *testing.T) {
 	b.keys("C")
 	b.until(`document.activeElement.matches(".decide textarea")`)
 	b.keys("on the whole", kb.Escape)
-	// A file by its row, a hunk by its buttons, the rest at once.
+	// Decide a file by its row, a hunk by its buttons, and the rest at once.
 	b.press("b.txt", kb.Enter)
 	b.has(".hunk.now", "3 of 4")
 	b.press("Refuse b.txt", kb.Enter)
@@ -306,7 +306,7 @@ func TestBrowserWalkReview(t *testing.T) {
 	if a := s.text(t, "a.txt"); !strings.Contains(a, "two\n") || strings.Contains(a, "twenty-eight") || s.text(t, "b.txt") != "b\n" {
 		t.Errorf("a.txt = %q", a)
 	}
-	// The rest at once, by its button.
+	// Decide the rest by the button.
 	answer = agent.start("edit_file", map[string]any{"path": "a.txt", "edits": edits("\n5\n", "\nfive\n", "\n25\n", "\ntwenty-five\n")})
 	s.waiting(t, 1)
 	b.has("#waiting", "1")
@@ -318,7 +318,7 @@ func TestBrowserWalkReview(t *testing.T) {
 	b.keys(kb.Enter)
 	<-answer
 	s.becomes(t, "a.txt", "twenty-five")
-	// A and R, each with a confirmation.
+	// Press A and R, each with a confirmation.
 	for _, c := range []struct{ key, title, name string }{{"A", "Accept everything?", "c.txt"}, {"R", "Refuse everything?", "d.txt"}} {
 		answer = agent.start("write_file", map[string]any{"path": c.name, "content": "x\n"})
 		s.waiting(t, 1)
@@ -337,7 +337,7 @@ func TestBrowserWalkReview(t *testing.T) {
 	if files, _ := filepath.Glob(filepath.Join(s.dir, "[cd].txt")); len(files) != 1 || filepath.Base(files[0]) != "c.txt" {
 		t.Errorf("there are %q", files)
 	}
-	// Earlier decisions, and the rules.
+	// Show earlier decisions, and the rules.
 	b.press("All", kb.Enter)
 	b.until(`location.search === "?show=all" && document.querySelectorAll(".entry").length === 4`)
 	b.press("Decided", kb.Enter)

@@ -13,8 +13,8 @@ import (
 	"quarry/fault"
 )
 
-// pathID encodes a path for the page: unchanged or, if it is not UTF-8, which JSON
-// requires, as base64 after a NUL, which paths can't contain.
+// pathID encodes a path for JSON, which requires UTF-8. It returns a valid path unchanged. Any
+// other path becomes NUL and base64; the NUL marks it, because no path contains one.
 func pathID(p string) string {
 	if utf8.ValidString(p) {
 		return p
@@ -22,7 +22,7 @@ func pathID(p string) string {
 	return "\x00" + base64.RawURLEncoding.EncodeToString([]byte(p))
 }
 
-// pathOf decodes a pathID.
+// pathOf decodes the result of pathID.
 func pathOf(id string) string {
 	rest, coded := strings.CutPrefix(id, "\x00")
 	if !coded {
@@ -34,7 +34,7 @@ func pathOf(id string) string {
 	return id
 }
 
-// units counts UTF-16 code units, the units of offsets in scripts.
+// units returns the length of s in UTF-16 code units, which JavaScript uses for offsets.
 func units(s []byte) int {
 	n := 0
 	for len(s) > 0 {
@@ -47,7 +47,7 @@ func units(s []byte) int {
 	return n
 }
 
-// problem is an error as sent to the page.
+// problem is an error sent to the page.
 type problem struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
@@ -58,12 +58,12 @@ func problemOf(err error) problem {
 	return problem{Code: string(fault.CodeOf(err)), Message: err.Error(), Hint: fault.HintOf(err)}
 }
 
-// badRequest is the reason why a request is invalid.
+// badRequest is an error that says why a request is invalid.
 type badRequest string
 
 func (e badRequest) Error() string { return string(e) }
 
-// answered makes a handler of a function that returns the answer.
+// answered returns a handler that sends the result of f as JSON.
 func answered(f func(w http.ResponseWriter, r *http.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v, err := f(w, r)
@@ -75,7 +75,7 @@ func answered(f func(w http.ResponseWriter, r *http.Request) (any, error)) http.
 	}
 }
 
-// fail answers with an error.
+// fail sends an error.
 func fail(w http.ResponseWriter, err error) {
 	p, status := problemOf(err), http.StatusUnprocessableEntity
 	var bad badRequest
@@ -101,11 +101,11 @@ func respond(w http.ResponseWriter, status int, v any) {
 	_, _ = w.Write(append(data, '\n'))
 }
 
-// maxBody bounds the body of a request.
+// maxBody limits the size of a request's body.
 const maxBody = 1 << 20
 
-// readBody reads a JSON body. It refuses other content types, which a form of another
-// site could send.
+// readBody decodes a JSON body into into. It refuses other content types, because a form on another
+// site could send those.
 func readBody(w http.ResponseWriter, r *http.Request, into any) error {
 	return readBodyOf(w, r, maxBody, into)
 }

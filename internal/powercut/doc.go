@@ -1,17 +1,16 @@
-// Package powercut models a disk for tests: it records the operations of a program through
-// rootfs, and makes the disks that a power cut could leave at any moment.
+// Package powercut simulates power cuts for tests. It records a program's operations through
+// rootfs, and generates the disk states that a power cut could leave at any moment.
 //
-// The invariant: synced data is on every such disk. Anything else may be there or missing,
-// within the behaviour of file systems:
+// The invariant: synced data is in every such state. Anything else may be there or missing, within
+// the limits of what file systems do:
 //
-//   - Unsynced data of a file may be there, may be missing, may be truncated, and may be
-//     zeros of the right length. Writes to different files and different writes to one file
-//     are unordered.
-//   - Changes of names in one folder survive in their order, and a sync of the folder makes
-//     all of them durable. Those in different folders are unordered, also with data. A rename
-//     survives in both folders or in neither.
-//   - A sync of a file does not sync its name.
+//   - Unsynced data of a file may be present, missing, truncated, or zeros of the right
+//     length. There is no order between writes to one file or to different files.
+//   - Changes of the names in one folder survive in order, and syncing the folder makes all
+//     of them durable. There is no order between changes in different folders, or between
+//     names and data. A rename survives in both folders or in neither.
+//   - Syncing a file does not sync its name.
 //
-// It is stricter than ext4, XFS or Btrfs, which keep all names in one order, and sync the
-// name of a new file with it.
+// This is stricter than ext4, XFS or Btrfs: they keep all changes of names in one order, and sync
+// the name of a new file with the file.
 package powercut

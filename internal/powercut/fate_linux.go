@@ -2,13 +2,13 @@ package powercut
 
 import "math/rand/v2"
 
-// plain is a fate that treats all folders and all files alike.
+// plain is a fate that treats all folders alike and all files alike.
 type plain struct {
 	name  string
 	names bool
 	size  bool
-	from  int // of 4 quarters of a file, the first with its new data
-	to    int // and the first without
+	from  int // the first quarter of a file, of 4, that has the new data
+	to    int // the first quarter after those
 }
 
 func part(all bool, n int) int {
@@ -27,7 +27,7 @@ func (p plain) Sector(sector, sectors, n int) int {
 
 func (p plain) String() string { return p.name }
 
-// Fates returns the plain fates.
+// Fates returns all plain fates.
 func Fates() []Fate {
 	return []Fate{
 		plain{"nothing came", false, false, 0, 0},
@@ -40,7 +40,7 @@ func Fates() []Fate {
 	}
 }
 
-// Random returns a fate that decides each case at random.
+// Random returns a fate that makes random decisions.
 func Random(rng *rand.Rand) Fate { return random{rng} }
 
 type random struct{ rng *rand.Rand }

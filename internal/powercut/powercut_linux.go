@@ -19,37 +19,37 @@ import (
 type node struct {
 	id     int
 	ino    uint64
-	typ    fs.FileMode // its type bits
+	typ    fs.FileMode // the type bits
 	mode   fs.FileMode
 	target string
-	data   []byte         // when the recording began
+	data   []byte         // content at the start of the recording
 	time   time.Time      // modification time of data
-	names  map[string]int // of a folder, when the recording began
+	names  map[string]int // entries of a folder at the start of the recording
 }
 
-// event is one change of a node, or a sync of it.
+// event is a change of a node or a sync.
 type event struct {
 	layer.Event
-	file, dir, to int // nodes; -1 if none
+	file, dir, to int // ids of nodes; -1 if unused
 	entry         int // the node that is renamed, linked or unlinked
-	other         int // the node it is exchanged with
+	other         int // the node that it is exchanged with
 }
 
-// Disk records the operations below some folders. It listens to a rootfs.Layer; pass Layer to
-// every Root that is opened there.
+// Disk records the operations on some folders through a rootfs.Layer. Pass the result of Layer to
+// every Root that is opened in those folders.
 type Disk struct {
 	mu     sync.Mutex
 	nodes  []*node
 	byIno  map[uint64]int
 	tops   []string
-	top    []int // nodes of tops
+	top    []int // nodes of the recorded folders
 	events []event
 	err    error
-	live   []map[string]int // current entries of folders, by node
+	live   []map[string]int // current entries of each folder, by node
 }
 
-// New starts a recording of the folders, which must be on one file system. Their initial
-// contents count as synced.
+// New starts recording the folders dirs, which must be on one file system. Their initial content
+// counts as synced.
 func New(dirs ...string) (*Disk, error) {
 	d := &Disk{byIno: map[uint64]int{}}
 	for _, dir := range dirs {
@@ -73,10 +73,10 @@ func inoOf(info fs.FileInfo) uint64 {
 	return 0
 }
 
-// take records the initial state.
+// take records the initial state of path and everything below it.
 func (d *Disk) take(path string, info fs.FileInfo) (int, error) {
 	if id, ok := d.byIno[inoOf(info)]; ok {
-		return id, nil // a second name
+		return id, nil // a further hard link
 	}
 	n := d.add(inoOf(info), info.Mode())
 	switch info.Mode().Type() {
@@ -117,18 +117,19 @@ func (d *Disk) add(ino uint64, mode fs.FileMode) *node {
 	return n
 }
 
-// Layer returns the layer for the roots below the folders. Their temporary files look as if
-// they were made before a reboot.
+// Layer returns the layer to use for roots in the folders. It gives temporary files another boot
+// id, so that they appear to be from before a reboot.
 func (d *Disk) Layer() *rootfs.Layer { return &rootfs.Layer{After: d.record, Boot: "0badb007"} }
 
-// Now returns the number of events so far: a moment for a cut.
+// Now returns the number of events so far, which can be used as a moment for Cut.
 func (d *Disk) Now() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return len(d.events)
 }
 
-// Err reports an unknown call, which makes the recording invalid.
+// Err returns an error if the program made a call that can't be recorded; the recording is then
+// invalid.
 func (d *Disk) Err() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -171,7 +172,7 @@ func (d *Disk) known(call string, ino uint64) int {
 	return id
 }
 
-// follow maintains the current entries of folders, to identify the nodes of an event.
+// follow updates the current entries of folders, which are needed to identify nodes.
 func (d *Disk) follow(e *event) {
 	if e.dir < 0 {
 		return
@@ -200,7 +201,7 @@ func (d *Disk) follow(e *event) {
 	}
 }
 
-// apply applies the event to the folder called id.
+// apply applies the event to names, the entries of folder id.
 func (e *event) apply(id int, names map[string]int) {
 	switch e.Call {
 	case "create", "mkdir", "symlink":
@@ -223,7 +224,7 @@ func (e *event) apply(id int, names map[string]int) {
 	}
 }
 
-// String shows an event, for a failing test.
+// String describes an event, for the output of failing tests.
 func (e event) String() string {
 	s := e.Call
 	if e.Name != "" {

@@ -10,7 +10,7 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// recorded is a folder whose changes are recorded.
+// recorded makes a folder with files and starts recording it.
 func recorded(t *testing.T, files map[string]string) (*rootfs.Root, *Disk) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "ws")
@@ -41,7 +41,7 @@ func known(t *testing.T, r *rootfs.Root, name string) rootfs.Path {
 	return p
 }
 
-// on writes the disk out and reads one of its files.
+// on writes the state out and reads one of its files.
 func on(t *testing.T, s *State, name string) (text string, exists bool) {
 	t.Helper()
 	dir := t.TempDir()
@@ -50,10 +50,10 @@ func on(t *testing.T, s *State, name string) (text string, exists bool) {
 	return string(data), err == nil
 }
 
-// Synced data is on every disk; the fate decides about the rest.
+// Synced data is in every state; the fate decides about other data.
 func TestCutOfALog(t *testing.T) {
 	r, d := recorded(t, nil)
-	log, err := r.OpenLog(known(t, r, "log"), true) // syncs the name
+	log, err := r.OpenLog(known(t, r, "log"), true) // true: sync the name
 	must(t, err)
 	defer log.Close()
 	must(t, log.Append([]byte("synced;"), 0))
@@ -86,8 +86,7 @@ func TestCutOfALog(t *testing.T) {
 	}
 }
 
-// A rename between folders is on the disk in both or in neither, whichever of them was
-// synced.
+// A rename between folders is in both folders or in neither, even if only one of them was synced.
 func TestCutOfARename(t *testing.T) {
 	r, d := recorded(t, map[string]string{"a/f": "text", "b/g": "other"})
 	must(t, r.Rename(known(t, r, "a/f"), known(t, r, "b/f")))
@@ -112,7 +111,7 @@ func TestCutOfARename(t *testing.T) {
 	}
 }
 
-// A replaced file is the old or the new one at every moment.
+// At every moment, a replaced file is either the old or the new one.
 func TestCutOfAReplacement(t *testing.T) {
 	r, d := recorded(t, map[string]string{"f": "the old text"})
 	_, err := r.Replace(known(t, r, "f"), []byte("the new text"), rootfs.Version{}, nil)

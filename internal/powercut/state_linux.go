@@ -12,32 +12,32 @@ import (
 	"slices"
 )
 
-// Fate decides about unsynced changes.
+// Fate decides which unsynced changes survive.
 type Fate interface {
-	// Names returns how many of the last n changes of a folder are on the disk.
+	// Names returns how many of n unsynced changes of a folder survive. They are the first ones.
 	Names(n int) int
-	// Size returns how many of the n writes to a file since its sync its length reflects,
-	// and Sector how many have reached one of its sectors.
+	// Size and Sector are about n unsynced writes to a file. Size returns after how many of them
+	// the file has its length; Sector returns how many have reached a given sector.
 	Size(n int) int
 	Sector(sector, sectors, n int) int
 }
 
-// sectorSize is the size of an atomic write. Real disks have 512 bytes or more; with less,
-// small records can be torn.
+// sectorSize is the size of an atomic write. Real disks have 512 bytes or more; a smaller size lets
+// even small records be torn.
 const sectorSize = 64
 
-// State is a disk after a power cut.
+// State is the state of the disk after a power cut.
 type State struct {
 	tops    []string
 	top     []int
 	nodes   []*node
-	names   map[int]map[string]int // of folders
-	data    map[int][]byte         // of files
+	names   map[int]map[string]int // entries of each folder
+	data    map[int][]byte         // content of each file
 	mode    map[int]fs.FileMode
-	written map[uint64]uint64 // inode on the written disk to recorded inode
+	written map[uint64]uint64 // maps inodes of the written copy to recorded inodes
 }
 
-// Cut returns the disk if the power fails before event number at.
+// Cut returns the state if power fails before event number at.
 func (d *Disk) Cut(at int, fate Fate) *State {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -47,11 +47,11 @@ func (d *Disk) Cut(at int, fate Fate) *State {
 	return s
 }
 
-// cutNames decides for each folder how many of its changes survive. A rename between two
-// folders makes them depend on each other.
+// cutNames decides how many changes of each folder survive. A rename between two folders must
+// survive in both or in neither, which makes the decisions depend on each other.
 func (d *Disk) cutNames(s *State, at int, fate Fate) {
-	changes := map[int][]int{} // event numbers of each folder
-	synced := map[int]int{}    // how many of them certainly survive
+	changes := map[int][]int{} // numbers of the events in each folder
+	synced := map[int]int{}    // number of these that certainly survive
 	for i := range d.events[:at] {
 		e := &d.events[i]
 		if e.Call == "fsyncdir" {
@@ -99,10 +99,9 @@ func (d *Disk) cutNames(s *State, at int, fate Fate) {
 	}
 }
 
-// cutData decides for each file how much of the data written since its last sync has
-// survived.
+// cutData decides how much of each file's unsynced data survives.
 func (d *Disk) cutData(s *State, at int, fate Fate) {
-	pending := map[int][]*event{} // of each file, since its sync
+	pending := map[int][]*event{} // writes to each file since its last sync
 	for _, n := range d.nodes {
 		s.data[n.id], s.mode[n.id] = n.data, n.mode
 	}
@@ -124,7 +123,7 @@ func (d *Disk) cutData(s *State, at int, fate Fate) {
 	}
 }
 
-// mix makes a content in which each sector has some of the writes.
+// mix returns a content in which each sector has only some of the writes.
 func mix(data []byte, writes []*event, fate Fate) []byte {
 	versions := [][]byte{data}
 	longest := len(data)
@@ -147,7 +146,7 @@ func mix(data []byte, writes []*event, fate Fate) []byte {
 	return out
 }
 
-// write returns the content after the event, without modifying the old one.
+// write returns a copy of data with the event applied.
 func (e *event) write(data []byte) []byte {
 	size := int(e.Size)
 	if e.Call == "write" {
@@ -159,7 +158,7 @@ func (e *event) write(data []byte) []byte {
 	return out
 }
 
-// Sum identifies the state.
+// Sum returns a hash of the state.
 func (s *State) Sum() [32]byte {
 	h := sha256.New()
 	seen := map[int]bool{}
@@ -187,8 +186,8 @@ func (s *State) Sum() [32]byte {
 	return [32]byte(h.Sum(nil))
 }
 
-// WriteTo writes the disk out: each recorded folder becomes a folder with the same base name
-// in dir. Files written since have the current time.
+// WriteTo writes the state to dir. Each recorded folder becomes a folder with the same base name.
+// Files written after the recording began get the current time.
 func (s *State) WriteTo(dir string) error {
 	s.written = map[uint64]uint64{}
 	made := map[int]string{}
@@ -204,7 +203,7 @@ func (s *State) write(path string, id int, made map[int]string) error {
 	n := s.nodes[id]
 	if first, ok := made[id]; ok {
 		if n.typ == fs.ModeDir {
-			return nil // a folder can't have two names; the first one wins
+			return nil // folders can't have two names, so only the first is written
 		}
 		return os.Link(first, path)
 	}
@@ -247,7 +246,7 @@ func (s *State) Ino(ino uint64) uint64 {
 	return ino
 }
 
-// String shows the disk, for a failing test.
+// String describes the state, for the output of failing tests.
 func (s *State) String() string {
 	var out []byte
 	var visit func(path string, id int)

@@ -15,8 +15,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// heavyTree has files that take long: 4 MB of nested code, notes of 4 MB, front matter
-// of 800 KB, and many files.
+// heavyTree makes files that take long to process: nested code of 4 MB, notes of 4 MB, front matter
+// of 800 KB, and many small files.
 func heavyTree(t testing.TB) string {
 	dir := stress.FastDir(t)
 	put(t, filepath.Join(dir, "big.js"), strings.Repeat("export const needle = (\n", (4<<20)/24))
@@ -38,7 +38,7 @@ func heavyTree(t testing.TB) string {
 		text.WriteString(c.first)
 		keys := 60_000
 		if c.ext == "json" {
-			keys = 15_000 // it is read in one piece, at 100 ms a megabyte
+			keys = 15_000 // front matter is parsed as a whole, at 100 ms per megabyte
 		}
 		for i := range keys {
 			fmt.Fprintf(&text, c.each, i)
@@ -51,7 +51,7 @@ func heavyTree(t testing.TB) string {
 	return dir
 }
 
-// heavyCalls has calls of every tool of quarry that work on the whole tree.
+// heavyCalls returns calls that make each tool work on the whole tree.
 func heavyCalls() map[string][]string {
 	patch := "--- a/big.js\n+++ b/big.js\n@@ -1,3 +1,3 @@\n-no such line\n+x\n export const needl = (\n export const needle = (\n"
 	return map[string][]string{
@@ -76,7 +76,7 @@ func heavyCalls() map[string][]string {
 
 func quoted(s string) string { b, _ := json.Marshal(s); return string(b) }
 
-// A cancelled call ends: in the following second the process takes less than 100 ms of
+// A cancelled call ends: in the second after the cancellation, the process uses less than 100 ms of
 // processor time.
 func TestCancelEveryTool(t *testing.T) {
 	if stress.UnderWine() {
@@ -107,7 +107,7 @@ func TestCancelEveryTool(t *testing.T) {
 				tl.Execute(ctx, json.RawMessage(args))
 			}()
 			select {
-			case <-done: // it finished first
+			case <-done: // ended before it was cancelled
 				cancel()
 				continue
 			case <-time.After(30 * time.Millisecond):

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// No file in a workspace can open files that the owner's policy closes, whatever
-// configuration it pretends to be.
+// No configuration file in a workspace can give access to files that the owner's policy closes.
 func TestWorkspaceCantConfigure(t *testing.T) {
 	dir, home := stress.FastDir(t), stress.FastDir(t)
 	lax := "[mcp]\nallow = [\"**\"]\nforce = true\nread-only = false\n"

@@ -6,6 +6,6 @@ import "time"
 
 var started = time.Now()
 
-// CPU returns the time since the process started. On systems with getrusage it is the
-// processor time.
+// CPU returns the wall time since the process started, because the processor time is not available
+// here.
 func CPU() time.Duration { return time.Since(started) }

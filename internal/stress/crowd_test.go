@@ -14,8 +14,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// Concurrent calls that read definitions of a large text take turns: a client that sends
-// dozens must not use gigabytes.
+// Concurrent calls that read the definitions of a large text take turns, so that a client that
+// sends dozens of them doesn't use gigabytes.
 func TestManyOutlinesAtOnce(t *testing.T) {
 	stress.SkipTiny(t)
 	stress.SkipRace(t)

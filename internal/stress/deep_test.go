@@ -13,8 +13,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// Nested folders, deeper than the maximal path length: examining the content of a folder
-// to delete or move takes time linear in their number.
+// Folders may be nested deeper than the maximum path length. Deleting or moving them first examines
+// their content, in time linear in their number.
 func TestDeepFolders(t *testing.T) {
 	stress.SkipTiny(t)
 	stress.NeedsUnix(t, "3,000 folders in each other")

@@ -18,9 +18,9 @@ import (
 	"quarry/internal/profile"
 )
 
-// TestFoldedNames runs tools on case-insensitive file systems: ext4 with casefold, vfat,
-// which has a second short name for each long one, and exfat. Mounting them needs root, and
-// support by the kernel or a program.
+// TestFoldedNames runs tools on case-insensitive file systems: ext4 with casefold, exfat, and vfat,
+// where each long name also has a short one. Mounting them requires root, and support in the kernel
+// or by a program.
 func TestFoldedNames(t *testing.T) {
 	if spec := os.Getenv("QUARRY_FOLDED"); spec != "" {
 		kind, dir, _ := strings.Cut(spec, ":")
@@ -50,7 +50,7 @@ func TestFoldedNames(t *testing.T) {
 	}
 }
 
-// mountFolded mounts a new file system of a kind at a folder.
+// mountFolded makes a new file system of a kind and mounts it at a folder.
 func mountFolded(t *testing.T, kind, dir string) {
 	t.Helper()
 	image := filepath.Join(filepath.Dir(dir), "image")
@@ -73,7 +73,7 @@ func mountFolded(t *testing.T, kind, dir string) {
 		return strings.TrimSpace(string(out))
 	}
 	switch kind {
-	case "exfat": // by FUSE, where the kernel has none of the others
+	case "exfat": // by FUSE, if the kernel has none of these file systems
 		run("mkfs.exfat", image)
 		device := run("losetup", "--find", "--show", image)
 		t.Cleanup(func() { run("losetup", "--detach", device) })
@@ -89,7 +89,7 @@ func mountFolded(t *testing.T, kind, dir string) {
 	if kind != "ext4" {
 		return
 	}
-	// The top folder can't be casefolded: it has lost+found.
+	// The top folder can't be casefolded, because it contains lost+found.
 	at := filepath.Join(dir, "ws")
 	if err := os.Mkdir(at, 0o755); err != nil {
 		t.Fatal(err)
@@ -104,7 +104,7 @@ func mountFolded(t *testing.T, kind, dir string) {
 	}
 }
 
-// casefoldFlag is the kernel's FS_CASEFOLD_FL.
+// casefoldFlag is FS_CASEFOLD_FL of the kernel.
 const casefoldFlag = 0x40000000
 
 func foldedNames(t *testing.T, kind, base string) {
@@ -145,7 +145,7 @@ func foldedNames(t *testing.T, kind, base string) {
 		}
 		return r.Text, r.IsError
 	}
-	// Closed files stay closed under every name that the file system accepts for them.
+	// Closed files stay closed under every name by which the file system opens them.
 	for _, path := range []string{".GIT/config", ".Git/CONFIG", "GIT~1/config", "git~1/CONFIG", ".ENV", ".Env", "ENV~1", "KEYS/ID_RSA", "keys/Id_Rsa", ".OBSIDIAN/APP.JSON", "OBSIDI~1/app.json",
 		"LONGFO~1/SERVER~1.PEM", "longfo~1/server~1.pem", "LONG FOLDER NAME/SERVER PRIVATE.PEM", "\u017feys/id_rsa", ".g\u0131t/config"} {
 		quoted := fmt.Sprintf("%q", path)
@@ -161,7 +161,7 @@ func foldedNames(t *testing.T, kind, base string) {
 			t.Errorf("%s is now %q, %v", name, text, err)
 		}
 	}
-	// Nothing is lost when a name in another case refers to an existing file.
+	// Nothing is lost if a name differs from an existing file's only in case.
 	content := func(name string) string {
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
@@ -194,8 +194,8 @@ func foldedNames(t *testing.T, kind, base string) {
 		}
 	}
 	before := content("readme.md")
-	// Renaming to another case works, or is refused where the system reports two
-	// files, as FUSE does.
+	// Renaming a file to another case works. It is refused if the system reports two files, as FUSE
+	// does.
 	said, failed := tool("move_file", fmt.Sprintf(`{"source":%q,"destination":"README.md"}`, names()))
 	if content("readme.md") != before || failed != !strings.Contains(names(), "README.md") {
 		t.Errorf("a name in another case: %s; %q is %q", said, names(), content("readme.md"))
@@ -208,12 +208,12 @@ func foldedNames(t *testing.T, kind, base string) {
 			t.Errorf("%s %s: %s; the file is now %q", c[0], c[1], said, content("readme.md"))
 		}
 	}
-	// Searches find files that others write under any spelling.
+	// Searches find a file that another program writes, whatever letter case that program uses.
 	put(t, filepath.Join(dir, "NOTES/PLAN OF THE YEAR.MD"), "[[Readme]] needle three\n")
 	if err := ws.Index().Wait(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	// FUSE makes the kernel cache one copy per spelling, for a second.
+	// With FUSE, the kernel caches a copy of the file for each spelling, for up to a second.
 	now := strings.TrimSpace(strings.TrimPrefix(content("Notes/Plan of the year.md"), "[[Readme]] "))
 	if said, _ := tool("search_files", `{"regex":"needle \\w+"}`); strings.Count(said, now) != 1 || strings.Count(said, "needle t") != 1 || !strings.Contains(said, "Notes/Plan of the year.md") {
 		t.Errorf("search: %s, want %q", said, now)

@@ -21,24 +21,23 @@ import (
 	"quarry/tool"
 )
 
-// secret marks every text that no tool may show or change.
+// secret occurs in every text that no tool may show or change.
 const secret = "SECRET-7f3a"
 
-// A fortress is a workspace with closed files around and in it: sibling folders,
-// protected folders, and files that look like secrets. It contains symlinks to all of
-// them.
+// A fortress is a workspace with closed files inside and around it: folders next to it, protected
+// folders, and files that look like secrets. Symlinks in the workspace lead to all of them.
 type fortress struct {
 	t     testing.TB
-	base  string // holds ws, ws-evil and outside
+	base  string // contains ws, ws-evil and outside
 	dir   string // the workspace
 	ws    *quarry.Workspace
-	tools []*tool.Tool // of every profile
+	tools []*tool.Tool // the tools of all profiles
 
-	around map[string]string // everything but the open files; must not change
-	texts  []string          // contents of the closed files
+	around map[string]string // all files except the open ones; must not change
+	texts  []string          // contents of closed files
 }
 
-// Tools may use the open files; the closed ones must not change.
+// The first files are open to tools; the closed ones must not change.
 var (
 	openFiles = map[string]string{
 		"a.txt": "inside one\n", "notes/b.md": "inside two\n[[a]]\n", "notes/deep/c.txt": "inside three\n",
@@ -56,7 +55,7 @@ var (
 	}
 )
 
-// closedText is the content of a closed file, different for each.
+// closedText returns the content of a closed file, which is different for each.
 func closedText(name string) string { return `{"` + secret + `": "` + name + `"}` }
 
 func put(t testing.TB, name, text string) {
@@ -96,10 +95,10 @@ func newFortress(t testing.TB, opts quarry.Options) *fortress {
 	return f
 }
 
-// refill restores the files and the links, and removes everything that tools created.
+// refill restores the files and links, and removes everything that tools have created.
 func (f *fortress) refill() {
 	f.t.Helper()
-	keep := map[string]fs.FileMode{"ws": fs.ModeDir} // paths to keep, if they have this type
+	keep := map[string]fs.FileMode{"ws": fs.ModeDir} // paths to keep if they have this type
 	for _, name := range closedFiles {
 		p := filepath.Join("ws", filepath.FromSlash(name))
 		keep[p] = 0
@@ -131,7 +130,7 @@ func (f *fortress) refill() {
 	}
 	for name, target := range links {
 		if runtime.GOOS == "windows" {
-			break // they need a privilege there, and Wine makes none
+			break // they need a privilege on Windows, and Wine can't make them
 		}
 		if err := os.Symlink(target, filepath.Join(f.dir, filepath.FromSlash(name))); err != nil {
 			f.t.Fatal(err)
@@ -139,8 +138,8 @@ func (f *fortress) refill() {
 	}
 }
 
-// closed returns all files around the workspace and in its closed folders, and every
-// name in the workspace that the policy should close.
+// closed returns all files around the workspace and in its closed folders, and every path in the
+// workspace that the policy should close.
 func (f *fortress) closed() map[string]string {
 	got := map[string]string{}
 	filepath.WalkDir(f.base, func(p string, d fs.DirEntry, err error) error {
@@ -149,7 +148,7 @@ func (f *fortress) closed() map[string]string {
 		inside, in := strings.CutPrefix(rel, "ws/")
 		switch {
 		case len(p) > 3000 && in:
-			return fs.SkipDir // the path is too long for anything but openat
+			return fs.SkipDir // too long for any call except openat
 		case err != nil:
 			got[rel] = err.Error()
 		case in && !isClosed(inside, d.IsDir()):
@@ -167,8 +166,8 @@ func (f *fortress) closed() map[string]string {
 	return got
 }
 
-// isClosed decides what the policy should close, independently of its code: with Unicode
-// compatibility forms, lower case, and without invisible characters.
+// isClosed reports whether the policy should close a path. It doesn't use the policy's code: it
+// normalizes Unicode compatibility forms and case, and removes invisible characters.
 func isClosed(rel string, isDir bool) bool {
 	names := strings.Split(rel, "/")
 	for i, name := range names {
@@ -193,7 +192,7 @@ func isClosed(rel string, isDir bool) bool {
 	return false
 }
 
-// breach describes closed content that a call has shown or changed; "" if none.
+// breach describes the closed content that a call has shown or changed; "" if there is none.
 func (f *fortress) breach(res *tool.Result, args string) string {
 	shown := res.Text
 	if b, err := json.Marshal(res.Structured); err == nil {
@@ -208,8 +207,8 @@ func (f *fortress) breach(res *tool.Result, args string) string {
 	return ""
 }
 
-// disturbed describes changes around the workspace. Closed files may move with their
-// folder, as long as they are closed at the new place, too.
+// disturbed describes changes to closed files. They may move with their folder if they are still
+// closed afterwards.
 func (f *fortress) disturbed() string {
 	now := f.closed()
 	if maps.Equal(now, f.around) {
@@ -234,12 +233,12 @@ func (f *fortress) disturbed() string {
 	return strings.Join(diff, "; ")
 }
 
-// pathShaped has the parameters that name files.
+// pathShaped has the names of parameters that are paths.
 var pathShaped = map[string]bool{
 	"path": true, "source": true, "destination": true, "title": true, "file_pattern": true, "include": true, "pattern": true, "search": true,
 }
 
-// callsWith returns the calls of a tool with a path in each place that accepts one.
+// callsWith returns calls of a tool, with path in each place where the tool accepts one.
 func callsWith(tl *tool.Tool, path string) []string {
 	base := map[string]any{}
 	has := map[string]bool{}
@@ -291,8 +290,8 @@ func callsWith(tl *tool.Tool, path string) []string {
 	return calls
 }
 
-// attack makes every call of every tool on a path. It returns the number of calls and
-// the breach, if any.
+// attack makes all calls of every tool with a path. It returns the number of calls and the breach,
+// if there is one.
 func (f *fortress) attack(path string) (calls int, breach string) {
 	for _, tl := range f.tools {
 		for _, args := range callsWith(tl, path) {
@@ -305,7 +304,7 @@ func (f *fortress) attack(path string) (calls int, breach string) {
 	return calls, ""
 }
 
-// call makes one call and describes the breach, if any. It restores the files.
+// call makes one call, restores the files, and describes the breach, if there is one.
 func (f *fortress) call(tl *tool.Tool, args string) (breach string) {
 	res := tl.Execute(context.Background(), json.RawMessage(args))
 	if what := f.breach(res, args); what != "" {

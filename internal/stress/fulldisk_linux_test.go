@@ -22,8 +22,8 @@ import (
 	"quarry/tool"
 )
 
-// TestFullDisk calls every tool on full file systems: the workspace's, the undo log's,
-// both. It runs in a child process with its own mounts.
+// TestFullDisk calls every tool when the file system of the workspace, of the undo log or of both
+// is full. It runs in a child process that has its own mounts.
 func TestFullDisk(t *testing.T) {
 	if dir := os.Getenv("QUARRY_FULL_DISK"); dir != "" {
 		fullDisks(t, dir)
@@ -53,13 +53,13 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// fullCalls has calls of every tool that changes files.
+// fullCalls has calls for each tool that changes files.
 var fullCalls = map[string][]string{
 	"write_file":       {`{"path":"new.txt","content":"` + strings.Repeat("new ", 2000) + `"}`, `{"path":"a.txt","content":"` + strings.Repeat("other ", 2000) + `"}`},
 	"edit_file":        {`{"path":"a.txt","old_text":"needle 7","new_text":"` + strings.Repeat("long ", 2000) + `"}`, `{"path":"a.txt","old_text":"needle 7","new_text":"needle 8"}`},
 	"replace_in_files": {`{"regex":"needle","replacement":"a much longer word"}`},
 	"apply_changes": {`{"changes":[{"path":"a.txt","old_text":"needle 7","new_text":"x"},{"path":"b.md","old_text":"needle","new_text":"y"},{"path":"c.txt","content":"new"}]}`,
-		// The first needs no space, so it is done when the second fails.
+		// The first operation needs no space, so it succeeds before the second fails.
 		`{"changes":[{"path":"d/e.go","move_to":"d/f.go"},{"path":"c.txt","content":"` + strings.Repeat("new ", 2000) + `"}]}`},
 	"apply_patch":   {`{"patch":"--- a/b.md\n+++ b/b.md\n@@ -1,3 +1,3 @@\n # b\n \n-[[a]] needle\n+[[a]] thread\n"}`},
 	"move_file":     {`{"source":"b.md","destination":"deep/er/c.md"}`, `{"source":"d","destination":"e"}`},
@@ -116,7 +116,7 @@ func fullDisks(t *testing.T, dir string) {
 	}
 }
 
-// undated removes the time of deletion from the files of the trash.
+// undated removes the deletion times from the trash's files.
 func undated(files map[string]string) map[string]string {
 	out := map[string]string{}
 	for path, text := range files {
@@ -127,7 +127,7 @@ func undated(files map[string]string) map[string]string {
 
 var deletionDate = regexp.MustCompile(`DeletionDate=\S+`)
 
-// allCalls returns the calls of every tool, by name.
+// allCalls returns calls for every tool, by the tool's name.
 func allCalls(t *testing.T) map[string][]string {
 	t.Helper()
 	all := maps.Clone(fullCalls)
@@ -140,8 +140,8 @@ func allCalls(t *testing.T) map[string][]string {
 	return all
 }
 
-// onFullDisk makes a workspace, fills disks and makes a call. It returns the differences
-// and the files afterwards. Every file system has 512 KB.
+// onFullDisk makes a workspace, fills some file systems, each of 512 KB, and makes a call. It
+// returns the changes in the files and the files afterwards.
 func onFullDisk(t *testing.T, dir, state string, full []string, name, args string) (res *tool.Result, changed string, after map[string]string) {
 	t.Helper()
 	for _, p := range []string{dir, state} {
@@ -176,7 +176,7 @@ func onFullDisk(t *testing.T, dir, state string, full []string, name, args strin
 			t.Errorf("%s has no call here", tl.Name)
 		}
 	}
-	// A change to undo.
+	// Make a change that can be undone.
 	if r := reg.Lookup("edit_file").Execute(t.Context(), json.RawMessage(`{"path":"b.md","old_text":"# b","new_text":"# bb"}`)); r.IsError {
 		t.Fatal(r.Text)
 	}
@@ -202,7 +202,7 @@ func onFullDisk(t *testing.T, dir, state string, full []string, name, args strin
 	return res, changed, after
 }
 
-// fillUp uses up the space of a file system.
+// fillUp uses all the space of a file system.
 func fillUp(t *testing.T, file string) {
 	t.Helper()
 	f, err := os.Create(file)
@@ -219,7 +219,7 @@ func fillUp(t *testing.T, file string) {
 	}
 }
 
-// tree returns every file below a folder with its text, and every folder.
+// tree returns all files below a folder with their texts, and all folders.
 func tree(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}

@@ -25,8 +25,8 @@ import (
 	"quarry/search"
 )
 
-// hostileKinds are files of other types than the small text file that a program expects.
-// Each creates one at name; outside is a folder beside the workspace with secrets.
+// hostileKinds are things that may be in place of the small text file that a program expects. Each
+// make function creates one at name. outside is a folder next to the workspace with secrets.
 var hostileKinds = []struct {
 	name string
 	put  func(t *testing.T, name, outside string) error
@@ -40,7 +40,7 @@ var hostileKinds = []struct {
 	}},
 	{"FIFO", func(_ *testing.T, name, _ string) error { return unix.Mkfifo(name, 0o666) }},
 	{"socket", func(t *testing.T, name, _ string) error {
-		dir, err := os.Open(filepath.Dir(name)) // a socket's path must be short
+		dir, err := os.Open(filepath.Dir(name)) // paths of sockets must be short
 		if err != nil {
 			return err
 		}
@@ -74,16 +74,17 @@ func holes(name, begin string, size int64) error {
 	return os.Truncate(name, size)
 }
 
-// gitFiles are all of git's own files and folders that some part of the program opens,
-// relative to a checkout. * is the only entry there.
+// gitFiles are git's files and folders that some part of the program opens, relative to a checkout.
+// In a path, * means the only entry there.
 var gitFiles = []string{
 	".git", ".git/HEAD", ".git/config", ".git/commondir", ".git/gitdir", ".git/index", ".git/packed-refs", ".git/refs", ".git/refs/heads", ".git/refs/heads/main",
 	".git/objects", ".git/objects/info", ".git/objects/info/alternates", ".git/objects/pack", ".git/objects/pack/*.idx", ".git/objects/pack/*.pack",
 	".git/info", ".git/info/exclude", ".gitattributes", ".gitignore", ".ignore", "sub/.gitignore", ".git/objects/COMMIT", ".git/objects/TREE",
 }
 
-// gitCheckout makes a repository with loose and packed objects, and a folder outside of
-// it. commit and tree are paths of its last, loose ones.
+// gitCheckout makes a repository with loose and packed objects, and a folder outside of it. It
+// returns the paths of the repository, that folder, and the last commit and tree, which are loose
+// objects.
 func gitCheckout(t *testing.T, dir string) (top, outside, commit, tree string) {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
@@ -120,8 +121,8 @@ func gitCheckout(t *testing.T, dir string) (top, outside, commit, tree string) {
 	return top, outside, at("HEAD"), at("HEAD^{tree}")
 }
 
-// askChanged opens the workspace as the program does, with the rules of the folders
-// above, and searches changed files. It appends all output to said.
+// askChanged opens the workspace as the program does, including the rules of the folders above, and
+// searches changed files. It writes all output to said.
 func askChanged(top, folder string, said *strings.Builder) {
 	logged := slog.New(slog.NewTextHandler(said, nil))
 	opts := &quarry.Options{ReadOnly: true, Logger: logged, Workers: 2}
@@ -149,13 +150,13 @@ func askChanged(top, folder string, said *strings.Builder) {
 	}
 }
 
-// TestHostileGitFolder puts each hostile kind in place of each file that is read from
-// git's folder. Nothing of it or of a link's target is quoted, every call ends, and memory
-// stays within 64 MB. The calls run in the checkout and in one of its subfolders, where the
-// repository is above the root.
+// TestHostileGitFolder replaces each file that is read from git's folder by each hostile kind.
+// Nothing of its content, or of a link's target, may be shown; every call must end; and memory must
+// stay within 64 MB. The calls run in the checkout, and in a subfolder, for which the repository is
+// above the root.
 func TestHostileGitFolder(t *testing.T) {
 	stress.SkipTiny(t)
-	dir := t.TempDir() // on disk: memory may have no space for sparse files
+	dir := t.TempDir() // on disk, since memory may be too small for sparse files
 	top, outside, commit, tree := gitCheckout(t, dir)
 	cases, quoted := 0, 0
 	for _, file := range gitFiles {
@@ -184,7 +185,8 @@ func TestHostileGitFolder(t *testing.T) {
 					if took := time.Since(began); took > 15*time.Second || more > 64<<20 {
 						t.Errorf("%s as %s, root %s: %v and %d MB", file, kind.name, folder, took, more>>20)
 					}
-					// A rule file in the workspace is an ordinary file of it, and may be searched.
+					// A rule file in the workspace may itself be searched, so its content may be
+					// shown.
 					own := (file == ".gitattributes" || file == ".gitignore" || file == ".ignore" || file == "sub/.gitignore") && kind.name == "secret text"
 					if text := said.String(); strings.Contains(text, secret) && !own {
 						quoted++
@@ -209,8 +211,8 @@ func TestHostileGitFolder(t *testing.T) {
 	t.Logf("%d kinds in %d places: %d cases, %d quoted something", len(hostileKinds), len(gitFiles), cases, quoted)
 }
 
-// TestHostileGitObjects has objects that refer to themselves, claim to be huge, or
-// unpack to more than their size.
+// TestHostileGitObjects uses objects that refer to themselves, claim to be huge, or unpack to more
+// than their stated size.
 func TestHostileGitObjects(t *testing.T) {
 	stress.SkipTiny(t)
 	top, _, commit, tree := gitCheckout(t, t.TempDir())
@@ -222,7 +224,7 @@ func TestHostileGitObjects(t *testing.T) {
 			putPack(t, filepath.Join(objects, "pack", "pack-evil"), id, func(b *bytes.Buffer) { write(b, id) })
 		}
 	}
-	// packed compresses a text followed by n copies of another with zlib.
+	// packed compresses a text, followed by n copies of more, with zlib.
 	packed := func(text, more string, n int) []byte {
 		var z bytes.Buffer
 		w, _ := zlib.NewWriterLevel(&z, zlib.BestSpeed)

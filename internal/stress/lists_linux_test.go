@@ -20,8 +20,8 @@ import (
 	"quarry/tool"
 )
 
-// Limits of one call of 64 KB or less, whatever its arguments. The memory is the whole
-// process's, which must fit in a container of 1 GB.
+// Limits for a call of at most 64 KB with any arguments. The limit on memory is for the whole
+// process, which has to fit into a container of 1 GB.
 const (
 	callTime   = 2 * time.Second
 	callMemory = 1 << 30
@@ -29,7 +29,7 @@ const (
 	callBytes  = 64 << 10
 )
 
-// heavyItems are patterns, globs and shapes that are expensive for their length.
+// heavyItems are patterns, globs and shapes that are expensive in relation to their length.
 var heavyItems = []string{
 	`\pL{300}N`, `\w{400}x`, `(?i)\pL{100}\w{100}`, `[\w\d]{200}`, `[a-q][^u-z]{13}x`, `(a|b)*a(a|b){14}`, `(?:\w{50}\s?){40}`, `((((a*)*)*)*)*b`,
 	`(a{1,100}){1,100}`, `(?=\p{L}{100})x`, `(?<=a+)b(?!c{500})`, `(a+)\1{50}!`, `(?s).{1,900}x`, `\b\w+\b{start}`, `é{500}`, `[\p{L}&&\p{Greek}]{90}`,
@@ -37,7 +37,7 @@ var heavyItems = []string{
 	`$A($$B)`, `$A + $B`, `if ($A) $B; else $C;`, `a.go`, `func`, `needle`, `a`, `\`, `[`, `(?P<x`,
 }
 
-// longItems are repeated; their cost grows with the length.
+// longItems are repeated to make items whose cost grows with their length.
 var longItems = []string{`a*`, `[\w\d]`, `\pL`, `(a)`, `(?:`, `a|`, `é`, `{a,b}`, `[`, `(?=a)`, `.*`, `x{2}`, `**/`, `$A `, `(a|`, `[^\d\s]?`, `a b `}
 
 // heavyArgs generates values for the parameters of a tool.
@@ -54,7 +54,7 @@ func (h *heavyArgs) text() string {
 	return strings.Repeat(unit, 1+h.r.IntN(1+max(0, h.left/2/len(unit))))
 }
 
-// list calls one for each item, while space is left.
+// list calls one for each item, as long as there is space.
 func (h *heavyArgs) list(one func(size int)) {
 	n := []int{1, 3, 30, 1000, 10_000}[h.r.IntN(5)]
 	item := h.text()
@@ -136,8 +136,8 @@ func heavyCall(r *rand.Rand, t *tool.Tool) json.RawMessage {
 	}
 }
 
-// lists returns calls with 1,000 equal heavy items: one call for each list parameter and
-// each item.
+// lists returns calls with a list of 1,000 equal heavy items, one for each list parameter and each
+// item.
 func lists(tools []*tool.Tool) (calls []listCall) {
 	for _, t := range tools {
 		for i := range t.Params {
@@ -191,7 +191,7 @@ type listCall struct {
 	args json.RawMessage
 }
 
-// attacked opens a small workspace of code and notes and returns its tools.
+// attacked opens a small workspace of code and notes, and returns its tools.
 func attacked(t *testing.T) []*tool.Tool {
 	dir := stress.FastDir(t)
 	for i := range 40 {
@@ -213,7 +213,7 @@ func attacked(t *testing.T) []*tool.Tool {
 	return reg.Tools()
 }
 
-// peak returns the largest resident memory of this process since the last call.
+// peak returns the maximum resident memory of this process since the last call of peak.
 func peak(t *testing.T) (since int64) {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -226,8 +226,9 @@ func peak(t *testing.T) (since int64) {
 	return kb << 10
 }
 
-// Every list parameter with 1,000 heavy items, and generated calls with lists and nested
-// patterns: each is answered or refused within the limits, and a cancelled one ends.
+// The test calls tools with 1,000 heavy items in each list parameter, and with generated arguments
+// that have lists and nested patterns. Each call is answered or refused within the limits, and ends
+// if it is cancelled.
 func TestListsAsAttack(t *testing.T) {
 	stress.SkipTiny(t)
 	stress.SkipRace(t)

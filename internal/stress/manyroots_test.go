@@ -15,8 +15,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// Thirty roots in one server, each with an index: a search covers all of them, a change
-// affects the named one, undo restores it there, and they close in time.
+// A server has thirty roots, each with an index. A search covers all of them, a change affects only
+// the root it names, and so does its undo. All close in time.
 func TestThirtyRoots(t *testing.T) {
 	stress.SkipTiny(t)
 	const n = 30
@@ -56,7 +56,7 @@ func TestThirtyRoots(t *testing.T) {
 			t.Errorf("root %d is not in %s", i, found)
 		}
 	}
-	for i := n - 1; i >= 0; i-- { // the last one first
+	for i := n - 1; i >= 0; i-- { // in reverse order
 		call("undo_change", `{}`)
 		if got := text(t, filepath.Join(dirs[i], "a.txt")); got != fmt.Sprintf("needle %d\n", i) {
 			t.Fatalf("root %d has %q after its undo", i, got)

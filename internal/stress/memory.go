@@ -6,17 +6,17 @@ import (
 	"testing"
 )
 
-// memory is the folder of Linux's in-memory file system. Syncing costs nothing there; on
-// a disk, tests that write spend half of their time on it.
+// memory is where Linux mounts an in-memory file system. Syncing takes no time there; on a disk,
+// tests that write files spend half of their time syncing.
 const memory = "/dev/shm"
 
-// enough is the free memory that the largest tests of a package need at once. Containers
-// often have only 64 MB.
+// enough is the free memory that the largest tests of a package need together. In containers, the
+// in-memory file system often has only 64 MB.
 const enough = 2 << 30
 
-// InMemory puts the temporary files of a test program into memory, for tests that don't
-// depend on the disk: a killed process leaves the same files there. Call it from TestMain.
-// A TMPDIR that the user chose is kept, and benchmarks use the disk.
+// InMemory puts the temporary files of a test program into memory. It is for tests that don't
+// depend on the disk: if a process is killed, the same files remain. Call it from TestMain. It
+// respects a TMPDIR set by the user, and leaves benchmarks on the disk.
 func InMemory() {
 	if !flag.Parsed() {
 		flag.Parse()
@@ -29,7 +29,7 @@ func InMemory() {
 	}
 }
 
-// FastDir returns a temporary folder for one test, in memory if InMemory would use it.
+// FastDir returns a temporary folder for one test, in memory under the same conditions as InMemory.
 func FastDir(t testing.TB) string {
 	t.Helper()
 	if os.Getenv("TMPDIR") != "" || free(memory) < enough {

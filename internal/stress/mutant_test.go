@@ -12,25 +12,25 @@ import (
 	"strings"
 )
 
-// An edit disables something in a function. It locates the code by the names and
-// literals in it, not by the source text: the code may be moved to another file of the
-// package, formatted or extended.
+// An edit disables a piece of code in a function. It finds the code by the names and literals in it
+// instead of by the source text. So the code may be reformatted, extended or moved to another file
+// of the package.
 type edit struct {
 	kind editKind
-	// names must all occur, except those after a minus, which must not. They are
-	// separated by spaces; spaces in literals are underscores.
+	// names has to occur in the code, separated by spaces. A name after a minus must not occur. In
+	// literals, spaces are written as underscores.
 	names string
-	text  string // the replacement; %s in it is the replaced source
+	text  string // the replacement, in which %s is the replaced source
 }
 
 type editKind int
 
 const (
-	condition  editKind = iota // of an if, a for or a case, or one side of && or ||
-	statement                  // of a block
+	condition  editKind = iota // condition of an if, for or case, or one side of && or ||
+	statement                  // a statement in a block
 	expression                 // a call, an arithmetic expression or a literal
-	clause                     // a case whose list has the names
-	body                       // the start of the function
+	clause                     // a case whose list contains the names
+	body                       // insert at the start of the function
 )
 
 func never(names string) edit         { return edit{condition, names, "(false && (%s))"} }
@@ -41,8 +41,8 @@ func instead(names, text string) edit { return edit{expression, names, text} }
 func without(names string) edit       { return edit{clause, names, ""} }
 func returns(value string) edit       { return edit{body, "", "\nif true {\nreturn " + value + "\n}\n"} }
 
-// mutate applies edits to a declaration: of a function, as Type.Method or Name, or of a
-// variable. It returns the file and its new text. Each edit must match exactly one place.
+// mutate applies edits to the declaration called name, which is a function (Name or Type.Method) or
+// a variable. It returns the file and its new text. Each edit must match exactly one place.
 func mutate(dir, name string, edits []edit) (file, mutated string, err error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
@@ -134,7 +134,7 @@ func apply(source string, tree *ast.File, in ast.Decl, edits []edit) (string, er
 	return source, nil
 }
 
-// places lists the nodes of a kind.
+// places returns the nodes of a kind in a declaration.
 func places(in ast.Decl, kind editKind) (list []ast.Node) {
 	ast.Inspect(in, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -191,8 +191,8 @@ func places(in ast.Decl, kind editKind) (list []ast.Node) {
 	return list
 }
 
-// mentions reports whether a node contains all names, as identifiers or literals. For a
-// clause only the list counts.
+// mentions reports whether a node contains all names as identifiers or literals. For a clause, only
+// its list is examined.
 func mentions(n ast.Node, kind editKind, names []string) bool {
 	had := map[string]bool{}
 	look := func(n ast.Node) bool {
@@ -217,7 +217,7 @@ func mentions(n ast.Node, kind editKind, names []string) bool {
 	})
 }
 
-// innermost drops places that contain another one.
+// innermost removes the places that contain another place.
 func innermost(list []place) []place {
 	slices.SortFunc(list, func(a, b place) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end)) })
 	list = slices.Compact(list)

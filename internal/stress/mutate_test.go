@@ -12,16 +12,16 @@ import (
 	"time"
 )
 
-// A mutation disables one safety mechanism in a function, and the named test must fail.
+// A mutation disables one safety mechanism. The test that guards the mechanism must then fail.
 type mutation struct {
 	mechanism string
-	in, name  string // a package and its function or variable
+	in, name  string // package, and function or variable in it
 	edits     []edit
-	pkg, test string // the guard: a package and a test of it
+	pkg, test string // package, and test in it, that guard the mechanism
 }
 
 var mutations = []mutation{
-	{"exchange verify", "internal/rootfs", "replacement.settle", // the checks after the exchange back each other up, so all are disabled
+	{"exchange verify", "internal/rootfs", "replacement.settle", // all checks after the exchange are disabled, because each catches what the others miss
 		[]edit{replace("displaced InfoAt", "if true {\nreturn r.sys.SyncDir(c.at.dir)\n}\n%s")}, "./internal/rootfs", "TestForeignWriterAtEveryCall"},
 	{"folder sync", "internal/rootfs", "replacement.settle", []edit{skip("SyncDir err")}, ".", "TestPowerCut"},
 	{"policy on the resolved path", "internal/rootfs", "Root.follow", []edit{skip("check isDir p")}, "./internal/rootfs", "TestResolve"},
@@ -63,8 +63,8 @@ var mutations = []mutation{
 	{"escapes on a terminal", "internal/cli/printing", "AppendEscaped", []edit{never("r 0x20 0x7f")}, "./internal/stress", "TestHostileNamesOnTerminal"},
 }
 
-// Every mutation fits the source, and its guard exists. With MUTATE=1 (make mutate) each
-// is also applied to a copy of the tree, and its guard must fail.
+// Every mutation matches the source, and its guard exists. With MUTATE=1 (make mutate), each
+// mutation is also applied, and the guard must fail.
 func TestMutations(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
@@ -106,9 +106,9 @@ func hasTest(t *testing.T, dir, name string) bool {
 	return false
 }
 
-// kill runs the guard without and with the mutation. The mutated file is an overlay of
-// the go command, which also applies to commands that the guard starts. So the tree stays
-// unchanged and its build cache is used.
+// kill runs the guard without and with the mutation. The go command gets the mutated file as an
+// overlay, which also applies to go commands that the guard runs. So the tree is not modified, and
+// its build cache can be used.
 func (m *mutation) kill(t *testing.T, root string) {
 	file, text, err := mutate(filepath.Join(root, m.in), m.name, m.edits)
 	if err != nil {

@@ -1,7 +1,7 @@
 package stress_test
 
-// edgeMutations revert the fix for a row of "Edges" in docs/RELIABILITY.md; the number is
-// the row's. Row 13 is "nothing outside the workspace" in mutations.
+// edgeMutations revert the fixes for the rows of "Edges" in docs/RELIABILITY.md, by the number of
+// the row. Row 13 is "nothing outside the workspace" in mutations.
 var edgeMutations = []mutation{
 	{"edge 1: a .git file leads out only to a folder that names it back", "internal/gitdir", "openNamed", []edit{instead("verify own", "&Dir{own, own}, error(nil)")}, "./internal/gitdir", "TestLeadsElsewhere"},
 	{"edge 2: our own files are closed", ".", "Options.closed", []edit{instead("append StateDir", "slices.Clone([]string{})")}, "./internal/cli", "TestOwnLimits"},
@@ -21,7 +21,7 @@ var edgeMutations = []mutation{
 	{"edge 12: messages that are not UTF-8", "internal/mcpserver", "lineConn.acceptOne", []edit{never("utf8 Valid")}, "./internal/mcpserver", "TestGarbageLines"},
 	{"edge 12: escapes in summaries", "change", "escaped", []edit{always("ContainsFunc unshown")}, "./internal/stress", "TestHostileNamesOfCallers"},
 
-	// A planted bug for each regime of the issue that has none above.
+	// Bugs for the regimes that have no mutation above.
 	{"regime requests: a question without a path", "internal/searcher", "Folder.fields", []edit{never("Paths 1")}, "./internal/owner", "FuzzRequest"},
 	{"regime forged segments: a panic is an error", "internal/index", "guard", []edit{instead("recover", "any(nil)")}, "./internal/index", "TestForgedSegments"},
 	{"regime floods: sessions are bounded", "internal/mcpserver", "handler.makeRoom", []edit{never("maxSessions")}, "./internal/mcpserver", "TestSessionFlood"},

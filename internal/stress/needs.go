@@ -7,9 +7,8 @@ import (
 	"testing"
 )
 
-// NeedsUnix skips a test that needs symlinks, permission bits, special files or names
-// that Windows can't store. The Windows counterparts are in files called
-// *_windows_test.go.
+// NeedsUnix skips a test on Windows that needs symlinks, permission bits, special files or names
+// that Windows can't store. Files called *_windows_test.go have tests for Windows instead.
 func NeedsUnix(t testing.TB, what string) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
@@ -17,8 +16,8 @@ func NeedsUnix(t testing.TB, what string) {
 	}
 }
 
-// CanLink reports whether symlinks can be made. Windows requires a privilege, and Wine 8
-// reports success without making one.
+// CanLink reports whether this process can make symlinks. Windows requires a privilege for it, and
+// Wine 8 reports success without making one.
 func CanLink(t testing.TB) bool {
 	t.Helper()
 	probe := filepath.Join(t.TempDir(), "link")
@@ -29,8 +28,8 @@ func CanLink(t testing.TB) bool {
 	return err == nil
 }
 
-// NeedsCase skips a test with names that differ only in case or Unicode form, which are
-// equal on most volumes of Windows and macOS.
+// NeedsCase skips a test that needs names differing only in case or Unicode form. Most volumes of
+// Windows and macOS treat such names as equal.
 func NeedsCase(t testing.TB) {
 	t.Helper()
 	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {

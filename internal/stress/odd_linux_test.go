@@ -22,11 +22,11 @@ import (
 )
 
 const (
-	oddTime   = time.Minute // per call, on a busy machine; the slowest takes about 2 s
+	oddTime   = time.Minute // for each call, on a busy machine; otherwise the slowest takes about 2 s
 	oddMemory = 64 << 20
 )
 
-// oddFiles creates files that have hung or killed programs that read files.
+// oddFiles creates files of kinds that have made programs hang or crash when reading them.
 func oddFiles(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	at := func(name string) string { names = append(names, name); return filepath.Join(dir, name) }
@@ -74,15 +74,15 @@ func oddFiles(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// Every tool on every odd file, and on all of them at once: nothing hangs, nothing
-// crashes, and memory stays within 64 MB.
+// Every tool is called with every odd file and with all of them together. Nothing hangs or crashes,
+// and memory stays within 64 MB.
 func TestOddFiles(t *testing.T) {
 	stress.SkipTiny(t)
-	dir := t.TempDir() // on disk: memory has no space for devices and sparse files
+	dir := t.TempDir() // on disk, because memory has no space for devices and sparse files
 	names := append(oddFiles(t, dir), ".", "growing.txt", "shrinking.txt")
 	stop := restless(t, dir)
 	defer stop()
-	// One worker: the limit is for one file, and each worker reads one.
+	// Use one worker, because the limit is for one file, and each worker reads one at a time.
 	ws, err := quarry.Open(dir, &quarry.Options{StateDir: stress.FastDir(t), Trash: change.TrashLocal, Workers: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -101,7 +101,7 @@ func TestOddFiles(t *testing.T) {
 		}
 		for _, tl := range reg.Tools() {
 			if tl.Name == "delete_file" || tl.Name == "move_file" || tl.Name == "organize_note" || tl.Name == "undo_change" || tl.Name == "create_folder" {
-				continue // these don't read; the next call needs the files
+				continue // these calls read no files, and would change those needed by the next call
 			}
 			for _, name := range names {
 				for _, args := range callsWith(tl, name) {
@@ -112,7 +112,7 @@ func TestOddFiles(t *testing.T) {
 					most := int64(oddMemory)
 					if !tl.Hints.ReadOnly && p == "quarry" { // dry run
 						args = strings.TrimSuffix(args, "}") + `,"dry_run":true}`
-						most *= 2 // an edit holds the file before and after: the largest has 24 MB
+						most *= 2 // an edit needs memory for the file before and after; the largest file has 24 MB
 					} else if !tl.Hints.ReadOnly {
 						continue
 					}
@@ -121,7 +121,7 @@ func TestOddFiles(t *testing.T) {
 			}
 		}
 	}
-	stress.Rand(1).Shuffle(len(calls), func(i, j int) { calls[i], calls[j] = calls[j], calls[i] }) // the short form is a sample
+	stress.Rand(1).Shuffle(len(calls), func(i, j int) { calls[i], calls[j] = calls[j], calls[i] }) // the short form tries the first of them
 	run := stress.Start(t, "odd files: every tool", len(calls)/5, len(calls))
 	slowest, largest := time.Duration(0), int64(0)
 	for seed := range run.Cases() {
@@ -130,7 +130,7 @@ func TestOddFiles(t *testing.T) {
 		var text string
 		more := grown(func() { text = c.exec() })
 		took := time.Since(began)
-		if more > c.most { // on a busy machine garbage collection is late: memory that a call needs, it needs again
+		if more > c.most { // repeat, since on a busy machine the garbage collector may have been late
 			more = min(more, grown(func() { text = c.exec() }))
 		}
 		slowest, largest = max(slowest, took), max(largest, more)
@@ -147,8 +147,8 @@ func TestOddFiles(t *testing.T) {
 	t.Logf("at most %v and %d MB", slowest, largest>>20)
 }
 
-// An index of odd files is built and updated within the same limits, and gives the same
-// answer as a scan.
+// An index of odd files is built and updated within the same limits, and gives the same answers as
+// a scan.
 func TestOddFilesIndexed(t *testing.T) {
 	stress.SkipShort(t)
 	dir := t.TempDir()
@@ -187,7 +187,7 @@ func TestOddFilesIndexed(t *testing.T) {
 	}
 }
 
-// restless keeps a file growing and another one shrinking.
+// restless makes one file grow and another shrink until stop is called.
 func restless(t *testing.T, dir string) (stop func()) {
 	t.Helper()
 	line := []byte(strings.Repeat("needle bar\n", 6000))
@@ -207,7 +207,7 @@ func restless(t *testing.T, dir string) (stop func()) {
 					f.WriteAt(line, size)
 					size += int64(len(line))
 				case name == "growing.txt":
-					// Stop growing: read and edit hold a file in memory.
+					// Stop growing, because reading and editing hold the file in memory.
 					f.Truncate(0)
 					size = 0
 				case size < 1000:

@@ -16,7 +16,7 @@ import (
 	"quarry/tool"
 )
 
-// pathCorpus has paths that have broken a sandbox somewhere.
+// pathCorpus returns paths of kinds that have broken sandboxes.
 func pathCorpus(dir string) []string {
 	long := func(n int) string { return strings.Repeat("x", n) }
 	paths := []string{
@@ -51,9 +51,9 @@ func pathCorpus(dir string) []string {
 	return append(paths, windowsCorpus(dir)...)
 }
 
-// windowsCorpus has spellings under which Windows opens another file than the name says,
-// or one outside. They must be harmless everywhere: a workspace may be a share that Windows
-// also uses.
+// windowsCorpus returns paths for which Windows opens another file than the name says, or one
+// outside the workspace. They must be harmless on every system, because the workspace may be a
+// share that Windows uses too.
 func windowsCorpus(dir string) []string {
 	drive, rest := "C:", strings.ReplaceAll(dir, "/", `\`)
 	if len(rest) > 2 && rest[1] == ':' {
@@ -72,20 +72,20 @@ func windowsCorpus(dir string) []string {
 		`notes\..\..\outside\f:stream`, "..\\outside\\f\x00.md", `..\\outside//f`, `.\..\outside\f`, `a.txt\..\..\outside\f`,
 		// devices by name
 		`CON`, `con.txt`, `notes\NUL`, `nul .md`, `PRN.tar.gz`, `AUX:`, `COM1:`, `LPT9.md`, `COM¹`, `CONIN$`, `CONOUT$`, `CLOCK$`, `notes/aux.`,
-		// streams, short names, tails: the closed files by other names
+		// other names of closed files: streams, short names, ignored suffixes
 		`.git::$INDEX_ALLOCATION\config`, `.git:$I30:$INDEX_ALLOCATION\config`, `.env::$DATA`, `.env:x`, `.env.`, `.env `, `.ENV.`, `keys\id_rsa::$DATA`, `keys\id_rsa.`, `keys\ID_RSA `,
 		`GIT~1\config`, `GIT~2\hooks\x`, `ENV~1`, `KEYS\ID_RSA~1`, `keys\SERVER~1.PEM`, `keys\server.pem:x`, `OBSIDI~1\APP~1.JSO`, `SMARTH~1\x`, `NOTES~1\GIT~1\config`, `notes\GIT~1\config`,
 		`.git.\config`, `.git \config`, `.git...\config`, `.git. . \config`, `notes\.GIT.\config`, `a.txt:secret`, `a.txt:secret:$DATA`, `a.txt::$DATA`, `notes:$I30:$INDEX_ALLOCATION\b.md`,
 	}
 }
 
-// pathParts are the parts of random paths.
+// pathParts are elements of random paths.
 var pathParts = []string{
 	"..", ".", "", "a.txt", "notes", "b.md", "deep", ".git", ".obsidian", ".smarthole", "config", ".env", "keys", "id_rsa", "to-outside", "to-git",
 	"to-self", "to-parent", "outside", "ws-evil", "ws", "f", "fine", "chain", "new", "loop", "hooks", "\u202e", "%2e%2e", "\u00e9", "e\u0301", "...", "~", "new-git", "absolute",
 }
 
-// randomPath joins parts and then spoils the result.
+// randomPath joins random parts and then calls spoil.
 func randomPath(rng *rand.Rand, dir string) string {
 	var b strings.Builder
 	switch rng.IntN(12) {
@@ -109,8 +109,8 @@ func randomPath(rng *rand.Rand, dir string) string {
 	return p
 }
 
-// spoil changes a path slightly: case, full-width forms, code points that file systems
-// drop, raw bytes.
+// spoil makes small changes to a path: letter case, full-width forms, code points that file systems
+// ignore, raw bytes.
 func spoil(rng *rand.Rand, p string) string {
 	if p == "" {
 		return p
@@ -149,8 +149,8 @@ func spoil(rng *rand.Rand, p string) string {
 	return p
 }
 
-// Every tool of every profile, with every path of the corpus in each place that accepts
-// a path: nothing closed is shown or changed.
+// Every tool of every profile is called with every path of the corpus, in each place where it
+// accepts a path. Nothing closed is shown or changed.
 func TestPaths(t *testing.T) {
 	f := newFortress(t, quarry.Options{Trash: change.TrashLocal})
 	run := stress.Start(t, "paths: corpus × every tool", len(pathCorpus(f.dir)), len(pathCorpus(f.dir)))
@@ -165,7 +165,7 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// The same with random paths.
+// TestRandomPaths does the same with random paths.
 func TestRandomPaths(t *testing.T) {
 	f := newFortress(t, quarry.Options{Trash: change.TrashLocal})
 	run := stress.StartFor(t, "paths: random × every tool", 10*time.Second)
@@ -178,8 +178,7 @@ func TestRandomPaths(t *testing.T) {
 	}
 }
 
-// The guard must be able to fail: if the owner lifts the policy, it detects access to
-// closed files.
+// The checks above can fail: without the policy, they detect access to closed files.
 func TestPathsGuardWorks(t *testing.T) {
 	f := newFortress(t, quarry.Options{Trusted: true})
 	if _, breach := f.attack(".git/config"); breach == "" {
@@ -187,9 +186,9 @@ func TestPathsGuardWorks(t *testing.T) {
 	}
 }
 
-// FuzzPaths makes one call of one tool with a path in each place that accepts one:
-// nothing closed is shown. Tools that change files make a dry run, because restoring the
-// workspace takes longer than any call; TestPaths and TestRandomPaths make changes.
+// FuzzPaths calls one tool with a path in each place where it accepts one, and checks that nothing
+// closed is shown. Tools that change files make a dry run, because restoring the workspace takes
+// longer than any call. TestPaths and TestRandomPaths make the changes.
 func FuzzPaths(f *testing.F) {
 	castle := newFortress(f, quarry.Options{Trash: change.TrashLocal, Workers: 1})
 	var tools []*tool.Tool
@@ -199,7 +198,7 @@ func FuzzPaths(f *testing.F) {
 		}
 	}
 	for i, p := range pathCorpus("/ws") {
-		if len(p) < 1000 && stress.Takes(i) { // TestPaths has them all
+		if len(p) < 1000 && stress.Takes(i) { // TestPaths tries all of them
 			f.Add(uint16(i), p)
 		}
 	}

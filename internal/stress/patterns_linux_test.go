@@ -18,14 +18,14 @@ import (
 	"quarry/search"
 )
 
-// Limits of one search for any pattern, in processor time: the slowest of the corpus
-// takes about 4 s and 80 MB.
+// Limits on processor time and memory for a search with any pattern. The slowest pattern below
+// takes about 4 s, and 80 MB.
 const (
 	patternTime   = 15 * time.Second
 	patternMemory = 256 << 20
 )
 
-// catastrophes are patterns that make other engines hang or exhaust memory.
+// catastrophes returns patterns that make other engines hang or exhaust memory.
 func catastrophes() []string {
 	words := make([]string, 10_000)
 	for i := range words {
@@ -42,13 +42,14 @@ func catastrophes() []string {
 	}
 }
 
-// slowInJavaScript need look-around or backreferences, and so a backtracking engine.
+// slowInJavaScript are patterns with look-around or backreferences, which require a backtracking
+// engine.
 var slowInJavaScript = []string{
 	`(a+)+(?=b)!`, `(?=(a+))\1+!`, `(a*)*\1!`, `(?<=(a+)+)b!`, `(?!(a+)+$)z`, `^(?:(a+)\1?)+!`, `(?<x>a|aa)+\k<x>!`, `(?=(?=(?=(?=(a+)+b))))`, `(.*)(.*)(.*)\1\2\3!`,
 	`(?<!` + strings.Repeat("a*", 50) + `)!`, `((a)|(aa))*\2\3!`, `(?:(?=(a+))a)+!`, `(a|b|ab)*(?=c)\1!`,
 }
 
-// hurtfulTree has texts on which those patterns are slow.
+// hurtfulTree makes files on which these patterns are slow.
 func hurtfulTree(t *testing.T) string {
 	dir := stress.FastDir(t)
 	a := strings.Repeat("a", 20_000)
@@ -62,7 +63,8 @@ func hurtfulTree(t *testing.T) string {
 	return dir
 }
 
-// cpu returns this process's processor time, which doesn't depend on a busy machine.
+// cpu returns the processor time of this process, which unlike wall time doesn't depend on other
+// load.
 func cpu() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -71,8 +73,8 @@ func cpu() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// grown runs f and returns how much memory use it added. The collector runs often
-// meanwhile, so that garbage doesn't count.
+// grown runs f and returns by how much memory use grew. Meanwhile it often runs the garbage
+// collector, so that garbage doesn't count.
 func grown(f func()) int64 {
 	defer debug.SetGCPercent(debug.SetGCPercent(20))
 	debug.FreeOSMemory()
@@ -101,8 +103,8 @@ func grown(f func()) int64 {
 	return int64(peak.Load()) - int64(before.HeapInuse+before.StackInuse)
 }
 
-// Every catastrophic pattern, in every syntax and mode, by scan and by index, is
-// answered or refused within the limits.
+// Every catastrophic pattern, in every syntax and mode, with and without an index, is answered or
+// refused within the limits.
 func TestPatternsAsAttack(t *testing.T) {
 	stress.SkipTiny(t)
 	dir := hurtfulTree(t)
@@ -123,8 +125,8 @@ func TestPatternsAsAttack(t *testing.T) {
 		ws *quarry.Workspace
 		q  search.Query
 	}
-	// The short form is the scan in both syntaxes, each pattern in its worst one; the
-	// rest follows.
+	// The short form scans, using both syntaxes, each pattern in its worst mode. The long form does
+	// the rest too.
 	var attacks, more []attack
 	for i, pattern := range append(catastrophes(), slowInJavaScript...) {
 		for _, o := range []match.Options{
@@ -168,7 +170,7 @@ func TestPatternsAsAttack(t *testing.T) {
 	t.Logf("at most %v and %d MB", slowest, largest>>20)
 }
 
-// Globs and ignore rules as attacks: in every dialect, as a filter, a listing and a
+// Hostile globs and ignore rules, in every dialect, are used as a filter, for a listing and in a
 // rule file.
 func TestGlobsAsAttack(t *testing.T) {
 	dir := stress.FastDir(t)

@@ -20,15 +20,15 @@ import (
 	"quarry/internal/stress"
 )
 
-// swaps are pairs of names in one folder of a fortress that attackers exchange: a folder
-// or a file with a symlink to something outside or closed.
+// swaps are pairs of names in one folder of a fortress. Attackers exchange a folder or file with a
+// symlink to something outside or closed.
 var swaps = []struct{ dir, a, b string }{
 	{".", "notes", "to-outside"}, {".", "notes", "to-git"}, {".", "notes", "to-parent"}, {"notes", "deep", "up"},
 	{".", "a.txt", "to-file"}, {".", "a.txt", "to-env"}, {".", "fine", "to-outside"}, {".", "fine", "to-git"},
 }
 
-// attackers exchange names until they are stopped. They always swap back, so that the
-// fortress is restored, unless a tool interfered. They hold the folders open: by name, one
+// attackers starts goroutines that exchange names until stop is called. They always swap back,
+// which restores the fortress unless a tool interfered. They use open folders, because by name one
 // attacker would follow another's links and change files outside.
 func (f *fortress) attackers(seed uint64) (stop func()) {
 	fds := map[string]int{}
@@ -67,7 +67,7 @@ func (f *fortress) attackers(seed uint64) (stop func()) {
 	}
 }
 
-// naive is the usual wrong way: resolve, check the prefix, open.
+// naive reads a file in the usual wrong way: resolve the path, check the prefix, open.
 func (f *fortress) naive(name string) string {
 	full, err := filepath.EvalSymlinks(filepath.Join(f.dir, name))
 	if err != nil || !strings.HasPrefix(full, f.dir+"/") || strings.Contains(full, "/.git") || strings.Contains(full, ".env") {
@@ -77,9 +77,9 @@ func (f *fortress) naive(name string) string {
 	return string(b)
 }
 
-// Every tool of every profile while others swap folders, files and symlinks during the
-// call: nothing closed is shown or changed. A naive reader must fall for it, which proves
-// that the race is real.
+// Every tool of every profile is called while folders, files and symlinks are exchanged. Nothing
+// closed is shown or changed. A naive reader must be deceived at least once, which proves that the
+// race occurs.
 func TestSymlinkRaceOfEveryTool(t *testing.T) {
 	stress.SkipTiny(t)
 	for _, c := range []struct {
@@ -102,7 +102,7 @@ func TestSymlinkRaceOfEveryTool(t *testing.T) {
 			}
 			t.Logf("the naive reader fell for it %d times; calls that succeeded: %v", fell, answered)
 			if !stress.Thorough() {
-				return // too brief to prove the rest on any machine
+				return // without enough tries, the rest may fail by chance
 			}
 			if fell == 0 {
 				t.Error("the naive reader never fell for it: the race proves nothing")
@@ -118,8 +118,8 @@ func TestSymlinkRaceOfEveryTool(t *testing.T) {
 
 var raceTargets = []string{"a.txt", "notes/b.md", "notes/deep/c.txt", "fine/b.md", "notes/made.md", "notes", "."}
 
-// raceRound calls every tool on one target under attack. It returns how often the naive
-// reader saw a secret meanwhile.
+// raceRound calls every tool on one target under attack. It returns how often the naive reader read
+// a secret meanwhile.
 func (f *fortress) raceRound(run *stress.Run, seed uint64, answered map[string]int) (fell int) {
 	target := raceTargets[seed%uint64(len(raceTargets))]
 	stop := f.attackers(seed)

@@ -2,5 +2,5 @@
 
 package stress
 
-// free returns 0: other systems have no in-memory folder.
+// free returns 0, because these systems have no in-memory folder.
 func free(string) uint64 { return 0 }

@@ -15,13 +15,13 @@ import (
 	"quarry/internal/symbols"
 )
 
-// extensions has one per language.
+// extensions has one file extension for each language.
 var extensions = []string{
 	".c", ".cpp", ".cs", ".java", ".kt", ".scala", ".swift", ".go", ".rs", ".zig", ".py", ".rb", ".php", ".pl", ".js", ".ts", ".ex", ".hs", ".lua", ".sh", ".sql", ".md",
 }
 
-// Every language with every shape at 4 MB: the tools that read definitions answer within
-// two seconds of processor time, and say if they did not read everything.
+// In every language, tools that read definitions process every shape, repeated to 4 MB, within two
+// seconds of processor time. They say if they did not read everything.
 func TestShapesOfEveryLanguage(t *testing.T) {
 	stress.SkipRace(t)
 	var names []string
@@ -50,7 +50,7 @@ func TestShapesOfEveryLanguage(t *testing.T) {
 	}
 	size, at, tried, partly, longest := 4<<20/stress.Size(8, 1), 0, 0, 0, time.Duration(0)
 	for _, ext := range extensions {
-		// A subtest, so that one language can be run alone.
+		// Subtests allow running a single language.
 		t.Run(ext[1:], func(t *testing.T) {
 			most := time.Duration(0)
 			for _, shape := range stress.Shapes {

@@ -24,11 +24,10 @@ import (
 	"quarry/search"
 )
 
-// Soak: the real program serves MCP and updates the index, while an agent, a person with
-// the command line, other programs and git change the tree. Each round ends with the
-// initial tree, so the server must hold the same resources: handles, watches, threads, and
-// in this process goroutines. Memory must not keep growing, and every answer must equal a
-// scan's.
+// TestSoak runs the built program as an MCP server that updates its index. Meanwhile an agent, a
+// person on the command line, other programs and git change the tree. Each round ends with the
+// initial tree, so the server must then use the same resources: handles, watches, threads and, in
+// this process, goroutines. Memory must not keep growing, and every answer must equal a scan's.
 func TestSoak(t *testing.T) {
 	stress.SkipQuick(t)
 	for _, tool := range []string{"go", "git"} {
@@ -58,7 +57,7 @@ type soak struct {
 	mu      sync.Mutex // guards in and waiting
 	waiting map[int]chan string
 	next    int
-	own     *quarry.Workspace // the library, with its own index
+	own     *quarry.Workspace // this process's workspace, with its own index
 
 	calls, failed, compared, differences int
 	began                                time.Time
@@ -66,13 +65,13 @@ type soak struct {
 	samples                              []sample
 }
 
-// sample has the resources of server and library at the end of a round.
+// sample holds the resources used by the server and by this process at the end of a round.
 type sample struct {
 	at                        time.Duration
-	rss                       int64 // of the server, KB
+	rss                       int64 // resident memory of the server, in KB
 	handles, threads, watches int   // of the server
 	goroutines                int   // of this process
-	heap                      int64 // of this process, after a collection, KB
+	heap                      int64 // of this process, after a garbage collection, in KB
 }
 
 func newSoak(t *testing.T) *soak {
@@ -114,7 +113,7 @@ func (s *soak) git(args ...string) {
 	s.must(cmd.CombinedOutput())
 }
 
-// repository makes two branches that differ in most files and folders.
+// repository makes a git repository with two branches that differ in most files and folders.
 func (s *soak) repository() {
 	files := 300
 	if stress.Long() {
@@ -192,7 +191,7 @@ func (s *soak) start() {
 	s.rpc("initialize", map[string]any{"protocolVersion": "2025-11-25", "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "soak", "version": "1"}})
 }
 
-// rpc makes one call and waits for its answer.
+// rpc sends one request and waits for its answer.
 func (s *soak) rpc(method string, params any) string {
 	s.t.Helper()
 	answer := make(chan string, 1)
@@ -236,10 +235,10 @@ func (s *soak) command(args ...string) string {
 	return string(out)
 }
 
-// round changes the tree in every way, compares, and resets it.
+// round changes the tree in every way, compares the answers, and restores the tree.
 func (s *soak) round(run *stress.Run, seed uint64) {
 	rng := stress.Rand(seed)
-	// A second agent searches meanwhile.
+	// A second agent searches at the same time.
 	stop, wait := make(chan struct{}), sync.WaitGroup{}
 	wait.Go(func() {
 		own := rand.New(rand.NewPCG(seed, 2))
@@ -278,7 +277,7 @@ func (s *soak) round(run *stress.Run, seed uint64) {
 	s.compare(run, seed, rng, "going back")
 }
 
-// agent changes a file: over MCP, by the command line or by the library, in turn.
+// agent changes a file over MCP, by the command line or with the library, in turn.
 func (s *soak) agent(rng *rand.Rand) {
 	file := fmt.Sprintf("same%d/f%d.md", rng.IntN(11), rng.IntN(300))
 	folder := fmt.Sprintf("pkg%d", rng.IntN(37))
@@ -305,7 +304,7 @@ func (s *soak) agent(rng *rand.Rand) {
 	}
 }
 
-// others changes the tree like programs unaware of us.
+// others changes the tree as other programs do.
 func (s *soak) others(rng *rand.Rand) {
 	at := func(name string) string { return filepath.Join(s.dir, name) }
 	file := at(fmt.Sprintf("same%d/f%d.md", rng.IntN(11), rng.IntN(300)))
@@ -331,7 +330,7 @@ func (s *soak) others(rng *rand.Rand) {
 	}
 }
 
-// compare queries by index and by scan; the tree isn't changed meanwhile.
+// compare compares answers of the index and of scans; the tree does not change meanwhile.
 func (s *soak) compare(run *stress.Run, seed uint64, rng *rand.Rand, when string) {
 	for range 3 {
 		word := soakWords[rng.IntN(len(soakWords))]
@@ -398,7 +397,7 @@ func (s *soak) print(n sample) {
 		n.at.Seconds(), len(s.samples), s.calls, s.failed, s.compared, s.differences, n.rss>>10, n.handles, n.threads, n.watches, n.goroutines, n.heap>>10)
 }
 
-// judge examines the second half of the samples: the first half is warm-up.
+// judge checks the second half of the samples; the first half is warm-up.
 func (s *soak) judge(run *stress.Run) {
 	s.print(s.samples[len(s.samples)-1])
 	half := s.samples[len(s.samples)/2:]
@@ -408,7 +407,7 @@ func (s *soak) judge(run *stress.Run) {
 	for _, c := range []struct {
 		name  string
 		of    func(sample) float64
-		slack float64 // how much the last sample may exceed the first of the half
+		slack float64 // by how much the last sample may exceed the first of the half
 	}{
 		{"handles", func(n sample) float64 { return float64(n.handles) }, 6},
 		{"watches", func(n sample) float64 { return float64(n.watches) }, 2},
@@ -435,7 +434,7 @@ func median(list []sample, of func(sample) float64) float64 {
 	return v[len(v)/2]
 }
 
-// slope returns the slope of the least-squares line per second.
+// slope returns the slope of the least-squares line through the samples, per second.
 func slope(list []sample, of func(sample) float64) float64 {
 	var n, x, y, xx, xy float64
 	for _, s := range list {

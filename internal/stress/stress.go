@@ -1,18 +1,18 @@
-// Package stress determines how hard the tests of docs/RELIABILITY.md try, and reports
-// what they tried.
+// Package stress determines how many cases the tests of docs/RELIABILITY.md try, and reports what
+// they tried.
 //
-// A regime is one promise under one kind of attack. Its test takes cases until none are
-// left. Each case is made from its seed alone, so that a failing one can be reproduced. The
-// environment determines how many there are:
+// A regime tests one promise with one kind of attack. Its test takes cases until there are no more.
+// Each case depends only on its seed, so that a failure can be reproduced. The environment
+// determines the number of cases:
 //
 //	(unset)           a twentieth of the short form: go test ./...; with -short a fortieth
 //	STRESS=short      the short form: make stress
 //	STRESS=long       the regime's full count
-//	STRESS=20m        the full count, or as many as fit that time
-//	STRESS_SEED=17    the case of seed 17 and no other
+//	STRESS=20m        the full count, or as many as can be tried in that time
+//	STRESS_SEED=17    only the case with seed 17
 //
-// All but the long form always use the same seeds. A long run starts from its own seed,
-// which it prints. Only tests import this package.
+// All forms except the long one always use the same seeds. A long run chooses its first seed and
+// prints it. Only tests import this package.
 package stress
 
 import (
@@ -35,25 +35,25 @@ type Run struct {
 	first  uint64
 	count  uint64
 
-	taken    atomic.Uint64 // cases handed out
-	tried    atomic.Int64  // things tried in them, if more
+	taken    atomic.Uint64 // number of cases handed out
+	tried    atomic.Int64  // number of attempts, if cases consist of several
 	violated atomic.Int64
 }
 
-// form is how hard a regime tries, from least to most.
+// form is how many cases a regime tries, in increasing order.
 type form int
 
 const (
 	tiny  form = iota // go test -short
-	brief             // the same with STRESS=brief, for make race and Wine
+	brief             // go test -short with STRESS=brief, for make race and Wine
 	quick             // go test
 	short             // STRESS=short
 	long              // STRESS=long, or a time
 )
 
-// share returns n if a lesser form takes 1/n of the short form: 40 keeps
-// go test -short ./... at half a minute, half of it linking; 12 made go test ./... take
-// four minutes, 20 three.
+// share returns n if the form tries 1/n of the cases of the short form. 40 makes go test -short
+// ./... take half a minute, half of it for linking. With 20, go test ./... takes three minutes;
+// with 12 it took four.
 func (f form) share() int {
 	switch f {
 	case tiny, brief:
@@ -64,7 +64,7 @@ func (f form) share() int {
 	return 1
 }
 
-// setting is the request in the environment.
+// setting holds the values from the environment.
 type setting struct {
 	form   form
 	budget time.Duration // 0 if unlimited
@@ -110,17 +110,17 @@ func mustRead(t testing.TB) setting {
 	return s
 }
 
-// Long reports whether the long form was asked for.
+// Long reports whether the long form was requested.
 func Long() bool { return asked() == long }
 
-// Thorough reports whether the short form or more was asked for. Otherwise a test may
-// be too brief to prove that its attack works.
+// Thorough reports whether at least the short form was requested. With less, a test may try too few
+// cases to show that its attack works.
 func Thorough() bool { return asked() >= short }
 
 func asked() form {
 	s, err := read(os.Getenv)
 	if err != nil {
-		return quick // the regimes report it
+		return quick // invalid; the regimes report it
 	}
 	return s.form
 }
@@ -133,8 +133,8 @@ func SkipShort(t testing.TB) {
 	}
 }
 
-// SkipTiny skips a test that costs a third of a second when -short is given, unless
-// STRESS=brief is set. That keeps -short at half a minute.
+// SkipTiny skips a test that costs a third of a second when -short is given, unless STRESS=brief is
+// set. It keeps go test -short ./... at half a minute.
 func SkipTiny(t testing.TB) {
 	t.Helper()
 	if asked() == tiny {
@@ -142,7 +142,7 @@ func SkipTiny(t testing.TB) {
 	}
 }
 
-// SkipRace skips a test that limits processor time: the race detector takes ten times
+// SkipRace skips a test that limits processor time under the race detector, which takes ten times
 // as much.
 func SkipRace(t testing.TB) {
 	t.Helper()
@@ -151,8 +151,8 @@ func SkipRace(t testing.TB) {
 	}
 }
 
-// SkipQuick leaves a test to make stress, if go test has a faster one that covers most
-// of it.
+// SkipQuick skips a test except in make stress. It is for tests that go test covers mostly by a
+// faster one.
 func SkipQuick(t testing.TB) {
 	t.Helper()
 	if asked() < short {
@@ -160,8 +160,8 @@ func SkipQuick(t testing.TB) {
 	}
 }
 
-// Size returns many in the short and the long form, and few otherwise. It scales a
-// test's input.
+// Size returns many in the short and long forms, otherwise few. It is for the size of a test's
+// input.
 func Size(few, many int) int {
 	if asked() < short {
 		return few
@@ -169,9 +169,8 @@ func Size(few, many int) int {
 	return many
 }
 
-// N returns how many of n random cases a test takes that compares two ways to the same
-// answer: all in the short and the long form, an eighth in go test, a twentieth with
-// -short.
+// N returns how many of n random cases to try in a test that compares two methods: all in the short
+// and long forms, an eighth in go test, a twentieth with -short.
 func N(n int) int {
 	switch asked() {
 	case tiny, brief:
@@ -182,8 +181,8 @@ func N(n int) int {
 	return n
 }
 
-// Fewer returns n, or an eighth of it with -short, for random cases that go test
-// takes in full.
+// Fewer returns n, or with -short an eighth of it. It is for random cases that are all tried in go
+// test.
 func Fewer(n int) int {
 	if asked() < quick {
 		return max(1, n/8)
@@ -191,12 +190,12 @@ func Fewer(n int) int {
 	return n
 }
 
-// Takes reports whether a regime that enumerates its cases takes the i-th: all in the
-// short and the long form, a share of them otherwise. The choice isn't periodic, so an
-// enumeration of calls times faults covers each call and each fault.
+// Takes reports whether a regime that enumerates its cases tries case i: always in the short and
+// long forms, otherwise for a share of them. The choice isn't periodic, so if the cases combine
+// calls with faults, every call and every fault occurs.
 func Takes(i int) bool { return uint32(i)*2654435769>>16%uint32(asked().share()) == 0 }
 
-// Start begins a regime with few or many cases, depending on the form.
+// Start starts a regime that tries few cases in the short form and many in the long form.
 func Start(t testing.TB, regime string, few, many int) *Run {
 	t.Helper()
 	s := mustRead(t)
@@ -207,8 +206,8 @@ func Start(t testing.TB, regime string, few, many int) *Run {
 	return start(t, regime, s, uint64(n), s.budget)
 }
 
-// StartFor begins a regime that runs for the given time, with any number of cases.
-// Unless STRESS has a time, the long form takes sixty times as long as the short one.
+// StartFor starts a regime that tries as many cases as it can in time d. The long form takes sixty
+// times as long, unless STRESS has a time.
 func StartFor(t testing.TB, regime string, d time.Duration) *Run {
 	t.Helper()
 	s := mustRead(t)
@@ -232,14 +231,14 @@ func start(t testing.TB, regime string, s setting, count uint64, budget time.Dur
 	case s.single:
 		r.first, r.count = s.seed, 1
 	case s.form == long:
-		r.first = uint64(r.began.Unix()) << 20 // so that no two runs share seeds
+		r.first = uint64(r.began.Unix()) << 20 // different runs use different seeds
 	}
 	t.Cleanup(r.report)
 	return r
 }
 
-// Cases yields the seeds of cases, until all are taken, the time is over or the test
-// has failed. Several goroutines may range over them at once; each case is given to one.
+// Cases yields seeds until all cases were tried, the time is over or the test has failed. Several
+// goroutines may range over it concurrently; each seed is passed to only one of them.
 func (r *Run) Cases() iter.Seq[uint64] {
 	return func(yield func(uint64) bool) {
 		for !r.t.Failed() {
@@ -258,8 +257,8 @@ func (r *Run) Cases() iter.Seq[uint64] {
 	}
 }
 
-// Becomes polls until is returns true, and reports whether that took less than a
-// minute. It is for effects of another process or goroutine that aren't signalled.
+// Becomes calls is repeatedly until it returns true. It returns false if that takes a minute or
+// more. It is for effects of another process or goroutine that gives no signal.
 func Becomes(is func() bool) bool {
 	for end := time.Now().Add(time.Minute); !is(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(end) {
@@ -269,13 +268,13 @@ func Becomes(is func() bool) bool {
 	return true
 }
 
-// Rand returns a case's source of randomness.
+// Rand returns the random generator of a case.
 func Rand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x5eed)) }
 
-// Tried counts things tried within cases, for a regime that tries several per case.
+// Tried adds n to the number of attempts, for regimes whose cases consist of several.
 func (r *Run) Tried(n int) { r.tried.Add(int64(n)) }
 
-// Violation reports a broken promise in the case with this seed.
+// Violation reports that the case with this seed broke the regime's promise.
 func (r *Run) Violation(seed uint64, format string, args ...any) {
 	r.t.Helper()
 	r.violated.Add(1)

@@ -34,7 +34,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// Workers share the cases: each is given once, and no more than exist.
+// Workers share the cases: each case is handed out once, and no more than there are.
 func TestCasesAreShared(t *testing.T) {
 	t.Setenv("STRESS", "")
 	t.Setenv("STRESS_SEED", "")
@@ -57,7 +57,7 @@ func TestCasesAreShared(t *testing.T) {
 	}
 }
 
-// A single seed is one case; a spent budget allows at least one.
+// With STRESS_SEED there is one case. If the time is over, there is still at least one.
 func TestCasesEnd(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -67,7 +67,7 @@ func TestCasesEnd(t *testing.T) {
 		{"one seed", start(t, "one seed", setting{single: true, seed: 17}, 100, 0), []uint64{17}},
 		{"no time left", start(t, "no time left", setting{}, 100, time.Nanosecond), []uint64{1}},
 	} {
-		for began := time.Now(); time.Since(began) < time.Nanosecond; { // some clocks advance in steps
+		for began := time.Now(); time.Since(began) < time.Nanosecond; { // some clocks advance in large steps
 		}
 		var got []uint64
 		for seed := range c.run.Cases() {

@@ -14,8 +14,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// Names that differ only in Unicode form are two files, and stay so under every tool: a
-// change of one doesn't affect the other.
+// Names that differ only in Unicode form are different files for every tool: changing one doesn't
+// affect the other.
 func TestTwins(t *testing.T) {
 	stress.NeedsCase(t)
 	const nfc, nfd = "caf\u00e9.md", "cafe\u0301.md"
@@ -46,7 +46,7 @@ func TestTwins(t *testing.T) {
 				{"apply_changes", `{"changes":[{"path":` + path + `,"old_text":"text of","new_text":"edited"}]}`, ""},
 				{"move_file", `{"source":` + path + `,"destination":"moved.md"}`, ""}, {"organize_note", `{"source":` + path + `,"destination":"elsewhere.md"}`, ""}, {"delete_file", `{"path":` + path + `}`, ""},
 				{"move_file", `{"source":"third.md","destination":` + path + `}`, "already exists"}, {"create_note", `{"path":` + path + `,"content":"new"}`, ""},
-				{"read_file", `{"path":"CAFE\u0301.md"}`, "AMBIGUOUS_PATH"}, // which of the two?
+				{"read_file", `{"path":"CAFE\u0301.md"}`, "AMBIGUOUS_PATH"}, // ambiguous, because neither file has exactly this name
 			} {
 				for _, n := range []string{nfc, nfd} {
 					put(t, filepath.Join(dir, n), "# "+n+"\n\ntext of "+n+"\n")

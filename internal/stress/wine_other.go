@@ -7,9 +7,8 @@ import "testing"
 // UnderWine reports whether the program runs under Wine.
 func UnderWine() bool { return false }
 
-// SkipWine skips a test of something that Wine does differently from Windows.
+// SkipWine does nothing, because Wine exists only for Windows programs.
 func SkipWine(testing.TB, string) {}
 
-// Samples reports whether a test that compares two ways to the same answer takes the
-// i-th case: under Wine only some are.
+// Samples returns true: all cases are tried.
 func Samples(int) bool { return true }

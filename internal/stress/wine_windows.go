@@ -11,7 +11,7 @@ func UnderWine() bool {
 	return windows.NewLazySystemDLL("ntdll.dll").NewProc("wine_get_version").Find() == nil
 }
 
-// SkipWine skips a test of something that Wine does differently from Windows.
+// SkipWine skips a test if Wine behaves differently from Windows.
 func SkipWine(t testing.TB, what string) {
 	t.Helper()
 	if UnderWine() {
@@ -19,7 +19,7 @@ func SkipWine(t testing.TB, what string) {
 	}
 }
 
-// Samples reports whether a test that compares two ways to the same answer takes the
-// i-th case: all on Windows, one in eight under Wine, where opening a file takes some
-// thirty times as long as on Linux.
+// Samples reports whether a test that compares two methods tries case i. On Windows all cases are
+// tried. Under Wine one in eight is, because opening a file takes about thirty times as long as on
+// Linux.
 func Samples(i int) bool { return i%8 == 0 || !UnderWine() }

@@ -13,7 +13,7 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// ripgrep is the peer: QUARRY_RG, or rg in the path.
+// ripgrep returns the path of rg: QUARRY_RG, or else rg in the PATH.
 func ripgrep(t testing.TB) string {
 	t.Helper()
 	rg := os.Getenv("QUARRY_RG")
@@ -27,10 +27,10 @@ func ripgrep(t testing.TB) string {
 	return p
 }
 
-// BenchmarkListing lists QUARRY_BENCH_TREE, with paths printed to the null device, and
-// times `rg --files` on it in turn. It reports the best of each and their ratio; below 1 we
-// are faster. Ours runs in this process, rg as its own. Starting it takes a notable part of
-// the time: net-ratio subtracts rg's start, measured on an empty folder.
+// BenchmarkListing lists QUARRY_BENCH_TREE, with the paths written to the null device, in turn with
+// `rg --files`. It reports the best time of each and their ratio; below 1, Walk is faster. Walk
+// runs in this process, but rg in a process of its own, whose start is a notable part of the time.
+// So net-ratio subtracts rg's time for an empty folder.
 func BenchmarkListing(b *testing.B) {
 	tree := os.Getenv("QUARRY_BENCH_TREE")
 	if tree == "" {
@@ -74,7 +74,7 @@ func BenchmarkListing(b *testing.B) {
 	b.ReportMetric(float64(ours)/float64(theirs-start), "net-ratio")
 }
 
-// printAll writes each path and a newline, a folder at a time.
+// printAll writes each path and a newline, with one write per folder.
 func printAll(b *testing.B, root *rootfs.Root, out *os.File) int {
 	var mu sync.Mutex
 	bufs := make([]bytes.Buffer, runtime.GOMAXPROCS(0))

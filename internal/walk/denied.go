@@ -7,8 +7,7 @@ import (
 	"quarry/internal/policy"
 )
 
-// deny counts an entry that the policy denies, if the walk would list it otherwise. There
-// are few such entries.
+// deny counts an entry that the policy denies, provided that the walk would otherwise list it.
 func (w *worker) deny(t *task, shown string, frame *ignore.Frame, name string, isDir bool, v policy.Verdict) {
 	path := join(shown, name)
 	if t.ignored {
@@ -33,6 +32,6 @@ func (w *worker) deny(t *task, shown string, frame *ignore.Frame, name string, i
 	}
 }
 
-// maxSecrets bounds the secrets that a worker names: if there are more, the first in path
-// order may be missing.
+// maxSecrets limits the number of secrets that each worker records. If there are more, the recorded
+// ones may not be the first in path order.
 const maxSecrets = 1000

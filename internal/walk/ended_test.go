@@ -13,7 +13,7 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// lateContext has ended according to Err, but its Done channel is still open, as happens
+// lateContext is a context whose Err reports its end before its Done channel is closed, as happens
 // for a moment when a deadline passes.
 type lateContext struct {
 	context.Context
@@ -27,8 +27,7 @@ func (c *lateContext) Err() error {
 	return nil
 }
 
-// A visitor that omits files because the context has ended must not make the walk look
-// complete.
+// If a visitor skips files because the context is done, the walk must not look complete.
 func TestEndOfContextIsReported(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a", "b", "c"} {
@@ -41,7 +40,7 @@ func TestEndOfContextIsReported(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	// Its Done never closes: no waiter learns of the end before the walk is over.
+	// Done is never closed, so the workers don't notice the end of the context during the walk.
 	parent, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	ctx := &lateContext{Context: parent}
@@ -54,7 +53,7 @@ func TestEndOfContextIsReported(t *testing.T) {
 	}
 }
 
-// A panic in a callback reaches the caller, and by then all workers have ended.
+// A panic in a callback is passed on to the caller after all workers have ended.
 func TestPanicsAreTheCallers(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 300 {

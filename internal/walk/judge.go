@@ -9,34 +9,33 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// Judge reports, one at a time, which folders a walk would enter and which files it would
-// list. It decides by the same rules, read from the same files, and caches them until
-// Forget: a caller that changes a rule file, or learns of a change, must call Forget. It is
-// safe for concurrent use.
+// Judge reports for single paths whether a walk would enter a folder or list a file. It applies the
+// same rules, read from the same files. It caches them, so a caller that changes a rule file, or
+// learns of a change, must call Forget. A Judge is safe for concurrent use.
 type Judge struct {
 	mu     sync.Mutex
 	w      worker
 	frames map[string]*ignore.Frame // by folder, "" for the root
-	enters map[string]bool          // whether a walk reaches the folder
+	enters map[string]bool          // by folder, whether a walk reaches it
 }
 
-// NewJudge returns a Judge for walks of the whole root with these options;
-// Filter, Start and MaxDepth don't count.
+// NewJudge returns a Judge for walks of the whole root with the given options. It ignores Filter,
+// Start and MaxDepth.
 func NewJudge(root *rootfs.Root, opts *Options) *Judge {
 	w := newWalker(root, opts, nil)
 	w.opts.Start, w.opts.Filter, w.opts.MaxDepth, w.below = rootfs.Path{}, nil, 0, 0
 	return &Judge{w: worker{walker: w}, frames: map[string]*ignore.Frame{}, enters: map[string]bool{}}
 }
 
-// NewOpenJudge returns a Judge for walks without the root's policy: no entry is
-// denied. Rule files that the policy denies are not read.
+// NewOpenJudge returns a Judge for walks without the root's policy, so that no entry is denied. It
+// still doesn't read rule files that the policy denies.
 func NewOpenJudge(root *rootfs.Root, opts *Options) *Judge {
 	j := NewJudge(root, opts)
 	j.w.policy = nil
 	return j
 }
 
-// Enters reports whether a walk that has entered dir enters its subfolder called name.
+// Enters reports whether a walk that visits dir also enters its subfolder name.
 func (j *Judge) Enters(dir rootfs.Path, name string) bool {
 	if name == "" || j.w.policy.Entry(dir.String(), name, true) != policy.Allowed {
 		return false
@@ -46,7 +45,7 @@ func (j *Judge) Enters(dir rootfs.Path, name string) bool {
 	return j.shows(plainPath(dir), name, true)
 }
 
-// Lists reports whether a walk lists the file at a path, provided that it exists.
+// Lists reports whether a walk would list the file path, assuming that it exists.
 func (j *Judge) Lists(path string) bool {
 	dir, name := split(path)
 	j.mu.Lock()
@@ -54,7 +53,7 @@ func (j *Judge) Lists(path string) bool {
 	return name != "" && j.reaches(dir) && j.allowed(dir, name, false) && j.shows(dir, name, false)
 }
 
-// Visits reports whether a walk enters the folder at a path, provided that it exists.
+// Visits reports whether a walk would enter the folder dir, assuming that it exists.
 func (j *Judge) Visits(dir string) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -66,8 +65,7 @@ func split(path string) (dir, name string) {
 	return path[:max(i, 0)], path[i+1:]
 }
 
-// reaches reports whether a walk enters a folder, "" for the root. j.mu is
-// held.
+// reaches reports whether a walk enters the folder dir, "" for the root. The caller must hold j.mu.
 func (j *Judge) reaches(dir string) bool {
 	if dir == "" {
 		return true
@@ -95,7 +93,8 @@ func (j *Judge) allowed(dir, name string, isDir bool) bool {
 	return j.w.policy.Entry(p.String(), name, isDir) == policy.Allowed
 }
 
-// shows reports whether the rules allow an entry of a folder. j.mu is held.
+// shows reports whether the rules allow the entry name of the folder dir. The caller must hold
+// j.mu.
 func (j *Judge) shows(dir, name string, isDir bool) bool {
 	answer := ignore.NoRule
 	if !j.w.opts.NoIgnore {
@@ -107,8 +106,8 @@ func (j *Judge) shows(dir, name string, isDir bool) bool {
 	return name[0] != '.' || j.w.opts.Hidden || answer == ignore.Keep && !j.w.opts.StrictHidden
 }
 
-// Learn takes the rules of a folder from its listing, which saves the Judge five system
-// calls if there are none.
+// Learn reads the rules of a folder whose listing is known. If the listing contains no rule files,
+// this saves the Judge five system calls.
 func (j *Judge) Learn(dir *rootfs.Dir, entries []rootfs.Entry) {
 	shown := plainPath(dir.Path())
 	j.mu.Lock()
@@ -119,7 +118,7 @@ func (j *Judge) Learn(dir *rootfs.Dir, entries []rootfs.Entry) {
 	}
 }
 
-// Forget makes the Judge read the rule files again.
+// Forget discards the cached rules, so that the rule files are read again.
 func (j *Judge) Forget() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -127,7 +126,7 @@ func (j *Judge) Forget() {
 	clear(j.enters)
 }
 
-// frame returns the rules in force in a folder. j.mu is held.
+// frame returns the rules that apply in a folder. The caller must hold j.mu.
 func (j *Judge) frame(shown string) *ignore.Frame {
 	if f, ok := j.frames[shown]; ok {
 		return f

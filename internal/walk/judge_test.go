@@ -14,7 +14,7 @@ import (
 	"quarry/internal/stress"
 )
 
-// A Judge enters exactly the folders that a walk enters, and lists the same files.
+// A Judge enters the same folders and lists the same files as a walk.
 func TestJudgeAgreesWithWalk(t *testing.T) {
 	for seed := range uint64(stress.N(60)) {
 		rng := rand.New(rand.NewPCG(seed, 3))

@@ -8,15 +8,15 @@ import (
 
 // Item is one file or folder of an ordered walk.
 type Item struct {
-	Dir   rootfs.Path // the folder that really contains it
-	Path  string      // where the walk found it, relative to the root
+	Dir   rootfs.Path // the real folder of the entry
+	Path  string      // path at which the walk found it, relative to the root
 	Entry rootfs.Entry
 }
 
-// Ordered lists files in the byte order of their paths, and with folders set also the
-// folders, each before its entries. Workers read ahead in parallel; an item is passed to
-// yield as soon as all before it are known. yield runs on the calling goroutine; its error
-// stops the walk and is returned.
+// Ordered lists files in the byte order of their paths. If folders is set it lists folders too,
+// each before its entries. Workers read ahead in parallel, and an item is passed to yield as soon
+// as all items before it are known. yield is called on the caller's goroutine; if it returns an
+// error, the walk stops and returns that error.
 func Ordered(ctx context.Context, root *rootfs.Root, opts *Options, folders bool, yield func(Item) error) (Report, error) {
 	s := sequence[struct{}]{work: func(*Visit, *rootfs.Entry) (struct{}, bool) { return struct{}{}, true }}
 	return s.run(ctx, root, opts, func(path string, dir rootfs.Path, o *outcome[struct{}]) error {
@@ -27,16 +27,16 @@ func Ordered(ctx context.Context, root *rootfs.Root, opts *Options, folders bool
 	})
 }
 
-// eachBatch is the default Options.Batch of Each. Its work reads files, so sharing a folder
-// pays off much sooner than for a listing.
+// eachBatch is the default of Options.Batch for Each. It is smaller than the default for listings:
+// because Each reads files, dividing a folder between workers pays off much sooner.
 const eachBatch = 128
 
-// Each does work on every file, in parallel and with the file's folder open, and delivers
-// the results in the byte order of the paths. A result is delivered as soon as its own and
-// all earlier folders are done; files for which work reports false have none.
+// Each calls work for every file, in parallel and with the file's folder open. It delivers the
+// results in the byte order of the paths. A result is delivered as soon as its own folder and all
+// folders before it are done. If work returns false, the file has no result.
 //
-// work runs on several goroutines, deliver on the calling one. An error of deliver or of
-// the context stops the walk and is returned.
+// work is called on several goroutines, deliver on the caller's. An error from deliver or ctx stops
+// the walk and is returned.
 func Each[T any](ctx context.Context, root *rootfs.Root, opts *Options,
 	work func(v *Visit, e *rootfs.Entry) (T, bool), deliver func(path string, result T) error) (Report, error) {
 	o := Options{}

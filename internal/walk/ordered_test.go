@@ -41,8 +41,8 @@ func TestOrdered(t *testing.T) {
 	}
 }
 
-// randomTree writes a tree full of rules that git and ripgrep read alike.
-// With repos set, it is a git repository with others inside.
+// randomTree writes a tree with many rules that git and ripgrep interpret in the same way. If repos
+// is set, it is a git repository that contains others.
 func randomTree(t testing.TB, rng *rand.Rand, dir string, repos bool) {
 	names := []string{"a", "b", "c", "foo", "bar", "a.o", "b.c", "x.log", ".h", ".hid", "build", "src", "Foo", "a b", "é", "test_x"}
 	rule := func() string {
@@ -100,7 +100,7 @@ func randomTree(t testing.TB, rng *rand.Rand, dir string, repos bool) {
 	fill(dir, 0)
 }
 
-// TestSameAnswer checks that workers, batches and order change only the order.
+// TestSameAnswer checks that the numbers of workers and of files per batch affect only the order.
 func TestSameAnswer(t *testing.T) {
 	stress.SkipShort(t)
 	stress.NeedsCase(t)
@@ -141,13 +141,14 @@ func rgFiles(t testing.TB, rg, dir string, args ...string) []string {
 	return files
 }
 
-// rgLists counts the lists of ripgrep, and the non-empty ones.
+// rgLists counts the compared lists, and how many of them weren't empty.
 type rgLists struct{ all, some int }
 
-// sameAsRg compares the listings. Most of the lists must not be empty.
+// sameAsRg compares a walk with ripgrep's list of files. It counts the lists, because most of them
+// must not be empty.
 func (c *rgLists) sameAsRg(t *testing.T, rg, dir string, opts Options, args ...string) {
 	t.Helper()
-	// rg knows no protected names, so neither do we here.
+	// rg has no protected names, so turn the policy off.
 	got, report := list(t, openRoot(t, dir, &rootfs.Options{Trusted: true}), &opts)
 	want := rgFiles(t, rg, dir, args...)
 	if c.all++; len(want) > 0 {
@@ -169,9 +170,9 @@ func (c *rgLists) sameAsRg(t *testing.T, rg, dir string, opts Options, args ...s
 	}
 }
 
-// copyTree copies files but not .git. It omits files that vanish meanwhile: the repository
-// may be in use. Don't call it for the top of a checkout: build output there may be large,
-// and may have the names of files that the test adds.
+// copyTree copies files except .git. It ignores files that vanish meanwhile, because the repository
+// may be in use. Don't call it for the top of a checkout: build output there may be large, and may
+// have the names of files that the test adds.
 func copyTree(t testing.TB, from, to string) {
 	t.Helper()
 	must(t, filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
@@ -197,7 +198,8 @@ func copyTree(t testing.TB, from, to string) {
 	}))
 }
 
-// dotCoversRgignore: before ripgrep 15, --no-ignore-dot left .rgignore in force.
+// dotCoversRgignore reports whether --no-ignore-dot also disables .rgignore, which it does since
+// ripgrep 15.
 func dotCoversRgignore(t testing.TB, rg string) bool {
 	out, err := exec.Command(rg, "--version").Output()
 	must(t, err)
@@ -270,7 +272,7 @@ func TestAgainstRipgrep(t *testing.T) {
 	})
 }
 
-// TestEach checks that results come in path order, also from a folder several workers share.
+// TestEach checks that results are in path order, even from a folder that several workers share.
 func TestEach(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 300 {
@@ -302,8 +304,8 @@ func TestEach(t *testing.T) {
 	}
 }
 
-// TestEachLosesParts checks that a large folder that vanishes while it is worked on loses
-// only its remaining parts.
+// TestEachLosesParts checks that if a large folder vanishes while its files are processed, only its
+// remaining parts are missing.
 func TestEachLosesParts(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 50 {

@@ -12,13 +12,14 @@ import (
 	"time"
 )
 
-// A slow disk: opening a folder, reading it (twice, the second read finds the end) and
-// opening a rule file take callTime each. In a synctest bubble only waiting takes time, so
-// its clock shows how much of the waiting the workers share, on any machine and under any
-// load.
+// callTime is the time of a call on a simulated slow disk: opening a folder, reading it (twice,
+// because the second read finds the end) and opening a rule file. In a synctest bubble only waiting
+// takes time. So the bubble's clock shows how much of the waiting the workers share, independently
+// of the machine and its load.
 const callTime = time.Millisecond
 
-// slowDisk delays the folders of a walk; slow ones take a second more.
+// slowDisk returns a function that delays each folder of a walk. The folders in slow take a second
+// more.
 func slowDisk(dir string, slow ...string) func(shown string) {
 	return func(shown string) {
 		calls := 3
@@ -34,8 +35,8 @@ func slowDisk(dir string, slow ...string) func(shown string) {
 	}
 }
 
-// plainWalk lists a tree without rules or order: workers take folders from one stack under
-// one lock.
+// plainWalk lists a tree without rules or order. Its workers take folders from one stack, guarded
+// by one lock.
 func plainWalk(dir string, workers int, delay func(string)) (files int) {
 	var mu sync.Mutex
 	changed := sync.NewCond(&mu)
@@ -75,7 +76,7 @@ func plainWalk(dir string, workers int, delay func(string)) (files int) {
 	return files
 }
 
-// wideTree has some 600 folders, a third of them with rules, and one large folder.
+// wideTree has about 600 folders, a third of them with rules, and one large folder.
 func wideTree(t *testing.T) string {
 	dir := t.TempDir()
 	for i := range 4 {
@@ -93,7 +94,7 @@ func wideTree(t *testing.T) string {
 	return dir
 }
 
-// inBubble returns how long f takes by the clock of a bubble.
+// inBubble returns how long f takes by the clock of a synctest bubble.
 func inBubble(t *testing.T, f func()) (took time.Duration) {
 	t.Helper()
 	synctest.Test(t, func(*testing.T) {
@@ -104,8 +105,8 @@ func inBubble(t *testing.T, f func()) (took time.Duration) {
 	return took
 }
 
-// Workers wait for folders and rule files concurrently: more workers make a walk shorter,
-// ordered or not, and no longer than plainWalk.
+// Workers wait for folders and rule files concurrently. So more workers make a walk shorter,
+// whether it is ordered or not, and it takes no longer than plainWalk.
 func TestWorkersShareTheWaiting(t *testing.T) {
 	dir := wideTree(t)
 	r := openRoot(t, dir, nil)
@@ -135,7 +136,7 @@ func TestWorkersShareTheWaiting(t *testing.T) {
 	}
 }
 
-// All workers read the first folders in path order first: a part of the output takes a
+// All workers read the first folders in path order first, so a part of the output takes a
 // proportional part of the time.
 func TestOrderedOutputIsEven(t *testing.T) {
 	dir := wideTree(t)
@@ -160,13 +161,13 @@ func TestOrderedOutputIsEven(t *testing.T) {
 	}
 }
 
-// Items before a slow folder are delivered while it is read, and those after it at once
-// when it is read: other workers have continued.
+// The items before a slow folder are delivered while the folder is read. Those after it are
+// delivered at once when it has been read, because other workers have continued.
 func TestSlowFolderDelaysOnlyWhatFollows(t *testing.T) {
 	dir := wideTree(t)
 	r := openRoot(t, dir, nil)
 	const slow = "top1/mid05/low05" // 37 % of the files come before it
-	var before, after time.Duration // last item before it, last item of all
+	var before, after time.Duration // times of the last item before the folder, and of the last item
 	inBubble(t, func() {
 		began := time.Now()
 		_, err := Ordered(context.Background(), r, &Options{Workers: 4, Before: slowDisk(dir, slow)}, false, func(it Item) error {

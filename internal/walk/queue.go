@@ -11,22 +11,23 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// A task is a folder to visit, or a part of one if files is set.
+// A task is a folder to visit or, if files is set, a part of one.
 type task struct {
-	from    *handle     // the folder that contains it and counts it as a user; nil if path is used
-	name    string      // its name there
-	path    rootfs.Path // if from is nil
+	from    *handle     // parent folder, on which the task holds a reference; nil if path is used
+	name    string      // the folder's name in from
+	path    rootfs.Path // the folder's path if from is nil
 	ignored bool        // the rules exclude it
-	linked  bool        // is below a followed symlink: shown differs from the path
-	shown   string      // only if linked, or in an ordered walk
+	linked  bool        // below a followed symlink, so shown differs from path
+	shown   string      // only set if linked or in an ordered walk
 	frame   *ignore.Frame
 	files   []rootfs.Entry // a part of a large folder; owned by the task
-	parts   int            // the number of parts
-	chain   *ancestor      // with FollowLinks
+	parts   int            // the number of parts of a large folder
+	chain   *ancestor      // only with FollowLinks
 	depth   int            // below Start
 }
 
-// An ancestor is a folder between Start and the task's. It serves to detect loops.
+// An ancestor is a folder on the way from Start to the task's folder. The chain is used to detect
+// loops.
 type ancestor struct {
 	up       *ancestor
 	dev, ino uint64
@@ -44,7 +45,7 @@ func (t *task) where() rootfs.Path {
 	return p
 }
 
-// at reports whether p is the task's folder. It does not allocate.
+// at reports whether p is the path of the task's folder. It does not allocate.
 func (t *task) at(p rootfs.Path) bool {
 	if t.from == nil {
 		return p == t.path
@@ -52,7 +53,7 @@ func (t *task) at(p rootfs.Path) bool {
 	return p.Dir() == t.from.dir.Path() && p.Base() == t.name
 }
 
-// label returns where the walk found the folder, "" for the root.
+// label returns the path at which the walk found the folder, "" for the root.
 func (t *task) label() string {
 	if t.linked {
 		return t.shown
@@ -60,7 +61,7 @@ func (t *task) label() string {
 	return plainPath(t.where())
 }
 
-// plainPath returns p, with "" for the root.
+// plainPath returns p as a string, "" for the root.
 func plainPath(p rootfs.Path) string {
 	if p.IsRoot() {
 		return ""
@@ -68,8 +69,8 @@ func plainPath(p rootfs.Path) string {
 	return p.String()
 }
 
-// A handle is an open folder: in use by its visit, and by the tasks that will
-// open its subfolders from it.
+// A handle is an open folder. It is closed after its visit, when all tasks that open subfolders
+// through it are done too.
 type handle struct {
 	dir  *rootfs.Dir
 	refs atomic.Int32
@@ -82,9 +83,10 @@ func (w *walker) release(h *handle) {
 	}
 }
 
-// A worker has its own stack of tasks, unless the walk is ordered. It takes the newest
-// task, so it finishes a subtree before the next, and few folders wait. Without a task, it
-// takes the oldest ones of another worker, which are probably the largest subtrees.
+// A worker executes tasks. Unless the walk is ordered, each worker has its own stack. It takes the
+// newest task first: so it finishes a subtree before the next one, and few folders have to wait. If
+// its stack is empty, it takes the oldest tasks of another worker, which are probably the largest
+// subtrees.
 type worker struct {
 	*walker
 	id int
@@ -92,12 +94,12 @@ type worker struct {
 	mu    sync.Mutex
 	tasks []task // guarded by mu
 
-	// the worker's own, without a lock
+	// used only by the worker itself, so not guarded
 	entries []rootfs.Entry // a listing
 	files   []rootfs.Entry // the files of the listing to visit
 	dirs    []rootfs.Entry // the folders of the listing to enter
 	subs    []task
-	path    []byte // of the entry being judged
+	path    []byte // path of the current entry
 	ignored bool   // the current folder is ignored
 	visited Visit
 	nFiles  int
@@ -106,7 +108,7 @@ type worker struct {
 	denied  int
 	secrets []string
 
-	_ [64]byte // keeps neighbours' locks on different cache lines
+	_ [64]byte // keeps the locks of adjacent workers on different cache lines
 }
 
 func (w *worker) loop() {
@@ -123,7 +125,7 @@ func (w *worker) loop() {
 	}
 }
 
-// push queues the tasks of a folder.
+// push adds the subfolders of the folder shown to the queue.
 func (w *worker) push(ts []task, shown string) {
 	w.pending.Add(int64(len(ts)))
 	if w.ordered {
@@ -136,7 +138,7 @@ func (w *worker) push(ts []task, shown string) {
 	w.startOthers()
 	if idle := int(w.idle.Load()); idle > 0 {
 		w.wake.L.Lock()
-		for range min(idle, len(ts)) { // waking more than can work would make them contend
+		for range min(idle, len(ts)) { // more workers than tasks would only contend for them
 			w.wake.Signal()
 		}
 		w.wake.L.Unlock()
@@ -154,8 +156,8 @@ func (w *worker) next() (task, bool) {
 		if t, ok := w.steal(); ok {
 			return t, true
 		}
-		// Announce idleness before the last check: a worker that pushes a task after the check
-		// sees us idle.
+		// Count as idle before the last check for tasks. Otherwise a worker that pushes a task just
+		// after the check would not wake this one.
 		w.wake.L.Lock()
 		w.idle.Add(1)
 		t, ok := w.steal()
@@ -188,15 +190,17 @@ func popLast(ts *[]task) (t task, ok bool) {
 	return t, ok
 }
 
-// A front holds the tasks of an ordered walk, for all workers, the last in path order first.
-// So all workers are near the reader: with stacks of their own, one of them would walk the
-// first folder of the root alone while the results of the others wait.
+// A front is the queue of an ordered walk, shared by all workers. It is sorted with the first task
+// in path order last. So all workers work near the reader's position. If each had its own stack,
+// one worker would walk the root's first folder alone, while the results of the others have to
+// wait.
 type front struct {
 	mu    sync.Mutex
 	tasks []task // guarded by mu
 }
 
-// push adds the tasks of one folder, sorted like the front. No others are between them.
+// push inserts the tasks of one folder, which must be sorted like the front. They are adjacent
+// there.
 func (f *front) push(ts []task, shown string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -204,7 +208,7 @@ func (f *front) push(ts []task, shown string) {
 	f.tasks = slices.Insert(f.tasks, at, ts...)
 }
 
-// precedes reports whether folder a comes before b and the entries of b. "" is the root.
+// precedes reports whether folder a comes before folder b and the entries of b. "" is the root.
 func precedes(a, b string) bool {
 	n := min(len(a), len(b))
 	switch c := strings.Compare(a[:n], b[:n]); {
@@ -222,7 +226,8 @@ func (f *front) pop() (task, bool) {
 	return popLast(&f.tasks)
 }
 
-// steal takes the older half of another worker's tasks and returns one.
+// steal takes the older half of another worker's tasks. It returns one of them and pushes the
+// others.
 func (w *worker) steal() (task, bool) {
 	if w.ordered {
 		return w.front.pop()
@@ -250,7 +255,7 @@ func (w *worker) steal() (task, bool) {
 	return task{}, false
 }
 
-// discard closes the handles of tasks that a stopped walk left in the queue.
+// discard releases the handles of tasks that are still queued when a walk was stopped.
 func (w *walker) discard(ts []task) {
 	for i := range ts {
 		w.release(ts[i].from)

@@ -12,10 +12,11 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// maxRules bounds an ignore file. The largest in use have some 100 KB.
+// maxRules limits the size of an ignore file. The largest in practice have about 100 KB.
 const maxRules = 8 << 20
 
-// pushRules adds the ignore files in a listing to the rules from above.
+// pushRules adds the rules from the ignore files in a folder's listing to the rules of the folders
+// above.
 func (w *worker) pushRules(frame *ignore.Frame, dir *rootfs.Dir, shown string, entries []rootfs.Entry) *ignore.Frame {
 	if w.opts.NoIgnore {
 		return frame
@@ -47,7 +48,7 @@ func (w *worker) pushRules(frame *ignore.Frame, dir *rootfs.Dir, shown string, e
 
 const fdIgnore = ".fdignore"
 
-// fileKind is ignore.FileKind, or fd's variant of it.
+// fileKind is like ignore.FileKind, but follows fd's names with Options.Fd.
 func (w *walker) fileKind(name string) (ignore.Kind, bool) {
 	kind, ok := ignore.FileKind(name)
 	if !w.opts.Fd {
@@ -77,9 +78,9 @@ func (w *worker) addFile(sets []ignore.Set, kind ignore.Kind, dir *rootfs.Dir, s
 	return append(sets, ignore.Set{Kind: kind, Rules: ignore.Parse(join(shown, name), data)})
 }
 
-// addExclude reads the info/exclude of the repository whose top is dir. In most
-// repositories it is missing or has only comments. A worktree uses the file of its
-// repository, if that is in the root.
+// addExclude adds the rules of info/exclude in the repository whose top folder is dir. Most
+// repositories have no such file, or one with only comments. A worktree uses the file of its
+// repository if the repository is inside the root.
 func (w *worker) addExclude(sets []ignore.Set, dir rootfs.Path, shown string) []ignore.Set {
 	const name = excludeName
 	data, err := w.root.ReadSystem(dir, name)
@@ -96,8 +97,8 @@ func (w *worker) addExclude(sets []ignore.Set, dir rootfs.Path, shown string) []
 	return append(sets, ignore.Set{Kind: ignore.Exclude, Rules: ignore.Parse(join(shown, name), data)})
 }
 
-// addCommon reads the exclude file that a worktree at dir shares with its repository, if
-// that is in the root: the worktree's file .git contains "gitdir:
+// addCommon adds the exclude file that the worktree dir shares with its repository, if the
+// repository is inside the root. The worktree's file .git contains "gitdir:
 // <repository>/.git/worktrees/<name>".
 func (w *worker) addCommon(sets []ignore.Set, dir rootfs.Path) []ignore.Set {
 	text, err := w.root.ReadSystem(dir, ".git")
@@ -119,7 +120,7 @@ func (w *worker) addCommon(sets []ignore.Set, dir rootfs.Path) []ignore.Set {
 	parts := strings.Split(filepath.ToSlash(to), "/")
 	n := len(parts)
 	if n < 3 || parts[n-3] != ".git" || parts[n-2] != "worktrees" {
-		return sets // a submodule, for example, which has its own rules
+		return sets // not a worktree, for example a submodule, which has its own rules
 	}
 	repo := rootfs.Path{}
 	if n > 3 {
@@ -146,7 +147,7 @@ func readAll(dir *rootfs.Dir, name string) ([]byte, error) {
 	if size > maxRules {
 		return nil, fmt.Errorf("ignore file of %d bytes is too large", size)
 	}
-	buf := make([]byte, size+1) // one more byte, to find the end in the first read
+	buf := make([]byte, size+1) // one byte more, so that the first read reaches the end of the file
 	n := 0
 	for {
 		k, err := f.Read(buf[n:])
@@ -166,7 +167,7 @@ func readAll(dir *rootfs.Dir, name string) ([]byte, error) {
 	}
 }
 
-// framesAbove collects the rules in force in Start from the folders above it.
+// framesAbove returns the rules that the folders above Start impose on it.
 func (w *worker) framesAbove() *ignore.Frame {
 	var frame *ignore.Frame
 	if w.opts.NoIgnore {
@@ -207,12 +208,12 @@ func (w *worker) openAbove(path string) (*rootfs.Dir, error) {
 	return w.root.OpenDir(p)
 }
 
-// pushNamed is pushRules for a folder that is not listed: it tries the file names.
+// pushNamed does the same as pushRules for a folder without a listing. It tries each file name.
 func (w *worker) pushNamed(frame *ignore.Frame, dir *rootfs.Dir, shown string) *ignore.Frame {
 	var sets []ignore.Set
 	repo := false
 	if !w.opts.NoVCS {
-		// A protected entry gives a policy error if it exists, else not found.
+		// If .git exists but is protected, Stat returns a policy error, not "not found".
 		info, err := dir.Stat(".git")
 		if repo = err == nil || rootfs.KindOf(err) == fault.ProtectedPath; repo && !w.opts.NoExclude && (err != nil || info.Type == rootfs.TypeDir || info.Type == rootfs.TypeFile) {
 			sets = w.addExclude(sets, dir.Path(), shown)

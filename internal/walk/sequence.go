@@ -11,25 +11,25 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// sequence puts the results of parallel workers into path order. A parent announces every
-// folder that will be entered, so the reader knows which folder to wait for next.
+// sequence delivers the results of parallel workers in path order. Each folder's subfolders are
+// announced before they are visited, so the reader knows which folder to wait for next.
 type sequence[T any] struct {
 	work    func(v *Visit, e *rootfs.Entry) (T, bool)
 	waiting func(bool)
 
 	mu      sync.Mutex
-	folders map[string]*folder[T] // announced and not yet delivered, by shown path
+	folders map[string]*folder[T] // announced but not yet delivered, by shown path
 }
 
-// folder is a folder whose entries are or will be known.
+// folder holds the results of one folder once it was visited.
 type folder[T any] struct {
 	ready chan struct{} // closed when the fields below are final
 	path  rootfs.Path
-	items []outcome[T] // files with a result and folders; none if the folder was unreadable
-	order []int        // the items by path, each name once
+	items []outcome[T] // subfolders, and files with a result; empty if the folder was unreadable
+	order []int        // indexes of items in path order; each name occurs once
 
 	mu   sync.Mutex
-	seen int // parts done; a large folder comes in several
+	seen int // number of parts done; a large folder has several
 }
 
 type outcome[T any] struct {
@@ -37,11 +37,12 @@ type outcome[T any] struct {
 	result T
 }
 
-// errStopped means that the walk ended early; its own error tells why. If it has none, an
-// announced folder was never delivered, and the answer is incomplete.
+// errStopped means that the walk stopped before every folder was delivered. If the walk returned an
+// error too, that error is the reason. If not, an announced folder was never visited, and the
+// answer is incomplete.
 var errStopped = errors.New("walk stopped before every folder was visited")
 
-// run walks and delivers the results, in order, on the calling goroutine.
+// run walks, and delivers the results in order on the caller's goroutine.
 func (s *sequence[T]) run(ctx context.Context, root *rootfs.Root, opts *Options,
 	pass func(path string, dir rootfs.Path, o *outcome[T]) error) (Report, error) {
 	inner, cancel := context.WithCancel(ctx)
@@ -65,7 +66,7 @@ func (s *sequence[T]) run(ctx context.Context, root *rootfs.Root, opts *Options,
 	if err != nil {
 		cancel()
 	}
-	if s.waiting != nil { // nothing is delivered any more, so no worker waits for room
+	if s.waiting != nil { // nothing more is delivered, so workers must not wait for the reader
 		s.waiting(true)
 		defer s.waiting(false)
 	}
@@ -74,8 +75,7 @@ func (s *sequence[T]) run(ctx context.Context, root *rootfs.Root, opts *Options,
 		err = walkErr
 	}
 	if err == nil {
-		// A callback that checks ctx itself may have seen its end before inner did, and skipped
-		// files.
+		// A callback may have skipped files because it saw that ctx was done before inner was.
 		err = ctx.Err()
 	}
 	return report, err
@@ -110,7 +110,7 @@ func (s *sequence[T]) miss(shown string, parts int) {
 func (s *sequence[T]) visit(v *Visit) error {
 	items := make([]outcome[T], 0, len(v.Dirs))
 	for _, d := range v.Dirs {
-		d.Type = rootfs.TypeDir // also a symlink that is followed
+		d.Type = rootfs.TypeDir // also for a followed symlink
 		items = append(items, outcome[T]{entry: d})
 	}
 	for i := range v.Files {
@@ -126,7 +126,7 @@ func (s *sequence[T]) visit(v *Visit) error {
 	return nil
 }
 
-// add adds one part of the folder. The folder is ready after the last part.
+// add adds the items of one part. The folder is ready when all parts have been added.
 func (f *folder[T]) add(parts int, items []outcome[T]) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -137,8 +137,8 @@ func (f *folder[T]) add(parts int, items []outcome[T]) {
 	}
 }
 
-// byPath returns the order of n entries by path, without duplicate names. It sorts
-// indexes: sorting the outcomes would add 17 KB of code for each T.
+// byPath returns the indexes of n entries in path order, without duplicate names. It sorts indexes
+// instead of outcomes, because sorting these would add 17 KB of code for each T.
 func byPath(n int, entry func(i int) *rootfs.Entry) []int {
 	order := make([]int, n)
 	for i := range order {
@@ -148,8 +148,8 @@ func byPath(n int, entry func(i int) *rootfs.Entry) []int {
 	return slices.CompactFunc(order, func(a, b int) bool { return entry(a).Name == entry(b).Name && entry(a).Type == entry(b).Type })
 }
 
-// read delivers the results below f, depth first. It keeps its own stack: a tree may be
-// deeper than a goroutine's stack.
+// read delivers the results below f, depth first. It uses its own stack, because a tree may be
+// deeper than a goroutine's stack allows.
 func (s *sequence[T]) read(finished <-chan struct{}, shown string, f *folder[T], pass func(string, rootfs.Path, *outcome[T]) error) error {
 	type level struct {
 		shown string
@@ -184,7 +184,7 @@ func (s *sequence[T]) read(finished <-chan struct{}, shown string, f *folder[T],
 	return nil
 }
 
-// await waits for a folder and reports whether it came.
+// await waits for a folder to become ready. It returns false if the walk ended first.
 func (s *sequence[T]) await(finished, ready <-chan struct{}) bool {
 	select {
 	case <-ready:
@@ -208,8 +208,8 @@ func (s *sequence[T]) await(finished, ready <-chan struct{}) bool {
 	}
 }
 
-// compareEntries orders entries by their full paths: a folder counts as if its name ended
-// in a slash.
+// compareEntries compares entries of one folder by their full paths: for a folder, the name is
+// followed by a slash.
 func compareEntries(a, b rootfs.Entry) int {
 	x, y := a.Name, b.Name
 	n := min(len(x), len(y))
@@ -223,7 +223,7 @@ func compareDirs(a, b string) int {
 	return compareEntries(rootfs.Entry{Name: a, Type: rootfs.TypeDir}, rootfs.Entry{Name: b, Type: rootfs.TypeDir})
 }
 
-// after returns the byte of an entry's path at position n, or -1 after its end.
+// after returns byte n of an entry's path, or -1 after the end of the path.
 func after(name string, n int, t rootfs.Type) int {
 	switch {
 	case n < len(name):

@@ -12,21 +12,21 @@ import (
 	"quarry/internal/stress"
 )
 
-// A folder that is replaced by a symlink between its listing and its visit is missing in
-// this walk; the folders around it are not, and nothing is listed twice.
+// If a folder is replaced by a symlink between its listing and its visit, only that folder is
+// missing from the walk, and nothing is listed twice.
 func TestFolderBecomesLink(t *testing.T) {
 	for _, target := range []string{"a", "b/deep", "z", "."} {
-		// With several workers it is random which of them opens the folder, and when.
+		// With several workers, which one opens the folder, and when, is random.
 		for _, workers := range append([]int{1}, slices.Repeat([]int{4}, stress.N(40))...) {
 			dir := tree(t, "0", "a/x", "b/deep/y", "m/gone", "z/last")
 			r := openRoot(t, dir, nil)
 			opts := &Options{Workers: workers}
 			var got []string
-			// The top's files are worked on before any folder is opened.
+			// The files at the top are processed before any folder is opened.
 			report, err := Each(context.Background(), r, opts, func(v *Visit, e *rootfs.Entry) (string, bool) {
 				if e.Name == "0" {
-					// The folder is removed, not renamed: overlayfs without redirect_dir fails renames with
-					// EXDEV.
+					// Remove the folder instead of renaming it, because overlayfs without
+					// redirect_dir refuses to rename folders (EXDEV).
 					must(t, os.RemoveAll(filepath.Join(dir, "m")))
 					must(t, os.Symlink(target, filepath.Join(dir, "m")))
 				}
@@ -37,7 +37,7 @@ func TestFolderBecomesLink(t *testing.T) {
 			})
 			must(t, err)
 			want := []string{"0", "a/x", "b/deep/y", "z/last"}
-			opened := workers > 1 && report.Count(Vanished) == 0 // another worker was faster
+			opened := workers > 1 && report.Count(Vanished) == 0 // another worker opened the folder before it was replaced
 			if opened {
 				got = slices.DeleteFunc(got, func(p string) bool { return p == "m/gone" })
 			}
@@ -48,8 +48,8 @@ func TestFolderBecomesLink(t *testing.T) {
 	}
 }
 
-// If a listing names an entry twice, as in some file systems while names are exchanged, it
-// is delivered once.
+// If a listing has an entry twice, as in some file systems while names are exchanged, the entry is
+// delivered once.
 func TestListedTwice(t *testing.T) {
 	w := &worker{walker: &walker{ordered: true}}
 	w.dirs = []rootfs.Entry{{Name: "b", Type: rootfs.TypeDir}, {Name: "a", Type: rootfs.TypeDir}, {Name: "b", Type: rootfs.TypeDir}}

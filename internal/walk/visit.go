@@ -14,8 +14,8 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// work does one task: open, list, judge the entries, queue the subfolders for
-// all workers, call back.
+// work executes one task: it opens and lists the folder, judges the entries, queues the subfolders
+// and calls back.
 func (w *worker) work(t *task) {
 	w.ignored = t.ignored
 	if w.opts.Before != nil && t.files == nil {
@@ -29,8 +29,8 @@ func (w *worker) work(t *task) {
 	shown := t.shown
 	if !t.linked {
 		if !t.at(dir.Path()) {
-			// Its name is a symlink now, and rootfs followed it. The target folder is visited
-			// under its own name.
+			// The name is now a symlink, which rootfs followed. Its target is visited under its own
+			// path.
 			dir.Close()
 			w.lose(t, &fault.PathError{Op: "open", Path: t.label(), Kind: fault.NotFolder})
 			return
@@ -41,7 +41,7 @@ func (w *worker) work(t *task) {
 	h.refs.Store(1)
 	w.handles.Add(1)
 	defer w.release(h)
-	if t.files != nil { // a part of a folder listed before
+	if t.files != nil { // a part of a folder that was already listed
 		w.call(h, shown, t.parts, t.files, nil)
 		return
 	}
@@ -49,11 +49,11 @@ func (w *worker) work(t *task) {
 		return
 	}
 	w.entries, err = dir.Read(w.entries[:0])
-	if err != nil { // the entries before the error are still good
+	if err != nil { // the entries listed before the error are used
 		w.skip(shown, Unreadable, err)
 	}
 	frame := t.frame
-	if !t.ignored { // no rule in it matters
+	if !t.ignored { // an ignored folder needs no rules of its own
 		frame = w.pushRules(frame, dir, shown, w.entries)
 	}
 	w.judge(t, h, shown, frame)
@@ -72,8 +72,8 @@ func (w *worker) work(t *task) {
 	w.call(h, shown, parts, w.files[:min(len(w.files), w.opts.Batch)], w.dirs)
 }
 
-// once sorts the subfolders for the stack and drops duplicates of the listing: a folder is
-// announced once and visited once.
+// once sorts the subfolders and removes duplicates from the listing, because a folder must be
+// announced and visited only once.
 func (w *worker) once() {
 	slices.SortFunc(w.subs, func(a, b task) int { return compareDirs(b.name, a.name) })
 	same := false
@@ -96,9 +96,9 @@ func (w *worker) once() {
 	w.dirs = slices.CompactFunc(w.dirs, func(a, b rootfs.Entry) bool { return a.Name == b.Name })
 }
 
-// split makes tasks of the files after the first batch, which any worker may take, and
-// returns the number of parts. They are above the subfolders in the stack, so the folder is
-// finished before its subfolders.
+// split turns the files after the first batch into tasks that any worker can take, and returns the
+// number of parts. These tasks are above the subfolders in the stack, so that the folder is
+// finished first.
 func (w *worker) split(t *task, path rootfs.Path, shown string) int {
 	parts := max(1, (len(w.files)+w.opts.Batch-1)/w.opts.Batch)
 	if parts == 1 {
@@ -138,7 +138,7 @@ func (w *worker) otherDevice(dir *rootfs.Dir, shown string) bool {
 	return true
 }
 
-// enter reports whether the folder is not one of its own ancestors.
+// enter reports whether a folder may be entered, which is not so if it is one of its own ancestors.
 func (w *worker) enter(t *task, dir *rootfs.Dir, shown string) bool {
 	info, err := dir.Info()
 	if err != nil {
@@ -156,14 +156,14 @@ func (w *worker) enter(t *task, dir *rootfs.Dir, shown string) bool {
 	return true
 }
 
-// maxFolder is the longest path of a folder that is entered, twice the limit of the system
-// for one call. The paths of 30,000 nested folders are 900 MB, and each is kept several
-// times until the folder is done.
+// maxFolder limits the length of a folder's path; longer ones are not entered. It is twice the
+// system's limit for one call. The paths of 30,000 nested folders take 900 MB, and each is kept
+// several times until its folder is done.
 const maxFolder = 8 << 10
 
 var errTooDeep = fault.New(fault.TooLarge, "the path is longer than 8,192 bytes", "")
 
-// judge sorts the listing into w.files, w.dirs and w.subs, and counts the rest.
+// judge sorts the listing into w.files, w.dirs and w.subs, and counts the omitted entries.
 func (w *worker) judge(t *task, h *handle, shown string, frame *ignore.Frame) {
 	w.files, w.dirs, w.subs = w.files[:0], w.dirs[:0], w.subs[:0]
 	dirPath := h.dir.Path()
@@ -204,8 +204,8 @@ func (w *worker) judge(t *task, h *handle, shown string, frame *ignore.Frame) {
 			continue
 		}
 		w.path = append(w.path[:base], e.Name...)
-		// path shares the buffer, is valid until the next entry, and is not retained below.
-		// Making a string for each entry would take a third of the walk's time.
+		// path shares memory with the buffer, so it is only valid until the next entry. Making a
+		// string for each entry would take a third of the walk's time.
 		path := unsafe.String(unsafe.SliceData(w.path), len(w.path))
 		answer := ignore.Ignore
 		if !t.ignored {
@@ -256,12 +256,13 @@ func (w *worker) judge(t *task, h *handle, shown string, frame *ignore.Frame) {
 	}
 }
 
-// marks reports whether ignored entries are listed: as long as there were few.
+// marks reports whether to list ignored files, which ends when there are more than MaxIgnored.
 func (w *walker) marks() bool {
 	return w.opts.MaxIgnored > 0 && w.marked.Load() <= int64(w.opts.MaxIgnored)
 }
 
-// follow resolves a symlink. It counts targets of an unknown type.
+// follow returns the type and path of a symlink's target. If the target can't be listed, it counts
+// the symlink as omitted.
 func (w *worker) follow(dir rootfs.Path, shown, name string) (rootfs.Type, rootfs.Path) {
 	link, err := dir.Child(name)
 	var target rootfs.Path
@@ -294,7 +295,7 @@ func join(dir, name string) string {
 	return dir + "/" + name
 }
 
-// lose reports a listed folder that can't be entered.
+// lose reports a folder that was listed but can't be entered.
 func (w *worker) lose(t *task, err error) {
 	shown := t.label()
 	switch rootfs.KindOf(err) {
@@ -314,8 +315,8 @@ func (w *worker) miss(shown string, parts int) {
 	}
 }
 
-// skip counts and records an entry that was omitted against the caller's options. A closed
-// root ends the walk, since no more of it can be read.
+// skip counts and records an entry that the caller would have wanted. If the root is closed, skip
+// ends the walk, because nothing more can be read.
 func (w *worker) skip(shown string, why Reason, err error) {
 	if errors.Is(err, rootfs.ErrClosed) {
 		w.fail(err)
@@ -325,7 +326,7 @@ func (w *worker) skip(shown string, why Reason, err error) {
 	shown = cmp.Or(shown, ".")
 	w.walker.mu.Lock()
 	defer w.walker.mu.Unlock()
-	// Keep up to this many until the end: only then are the first in path order known.
+	// Record more than MaxSkips, because only at the end is it known which are first in path order.
 	if len(w.skipped) < 16*w.opts.MaxSkips {
 		w.skipped = append(w.skipped, Skip{strings.Clone(shown), why, err, w.ignored})
 	}

@@ -1,9 +1,9 @@
 // Package walk lists the files below a folder, in parallel.
 //
-// Every readable folder is visited once; ignored, hidden, protected and filtered ones are
-// pruned before they are opened. Problems below a folder never stop the rest: unreadable,
-// looping and vanished entries are reported and counted, never silently missing. Walk calls
-// back in no order and from several goroutines; Ordered calls back in path order from one.
+// It visits every readable folder once. Ignored, hidden, protected and filtered folders are not
+// opened. A problem below a folder never stops the walk: unreadable, looping and vanished entries
+// are counted and reported. Walk calls back on several goroutines, in no particular order; Ordered
+// calls back on one, in path order.
 package walk
 
 import (
@@ -19,99 +19,101 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// Options select the entries that a walk omits. The zero value walks the whole root as a
-// search does by default.
+// Options select the entries of a walk. The zero value walks the whole root with the defaults of a
+// search.
 type Options struct {
 	// Start is the folder to walk. It is walked even if it is ignored or hidden.
 	Start rootfs.Path
-	// Hidden includes entries whose name starts with a dot. Without it they are
-	// listed only if a negated rule (!.github) includes them, as in ripgrep, and
-	// with StrictHidden never.
+	// Hidden includes entries whose name starts with a dot. Without it such an entry is listed only
+	// if a negated rule (!.github) includes it, as in ripgrep. StrictHidden omits even those.
 	Hidden, StrictHidden bool
-	// NoVCS leaves .gitignore and info/exclude files unread, NoDot .ignore, .rgignore and
-	// .rooignore files, NoParents the rule files of the folders between the root and
-	// Start. NoIgnore is all of them and drops Rules as well.
+	// NoVCS disables .gitignore and info/exclude files. NoDot disables .ignore, .rgignore and
+	// .rooignore files. NoParents disables all rule files in the folders above Start, up to the
+	// root. NoIgnore disables all of these and Rules.
 	NoIgnore, NoVCS, NoDot, NoParents bool
-	// NoExclude leaves info/exclude files unread.
+	// NoExclude disables info/exclude files.
 	NoExclude bool
 	// Fd reads .fdignore instead of .rgignore and .rooignore.
 	Fd bool
-	// RequireGit leaves .gitignore files outside git repositories unread. The caller omits
-	// git's own rules from Rules; GitRules apply in each repository.
+	// RequireGit disables .gitignore files outside git repositories. GitRules apply inside each
+	// repository; the caller must not include git's own rules in Rules.
 	RequireGit bool
 	GitRules   []ignore.Set
-	// Rules apply at the root in addition to the files found: the global excludes, a
-	// repository around the root. The caller applies the switches above to them.
+	// Rules apply at the root in addition to the rule files found there, for example the user's
+	// global excludes, or the rules of a repository around the root. The switches above don't
+	// affect them, except NoIgnore; the caller has to apply these.
 	Rules []ignore.Set
-	// MaxIgnored also lists files that the rules exclude, with Entry.Ignored set, up to
-	// this many. If there are more, only some are listed, and Report.Marked is larger. 0
-	// lists none.
+	// MaxIgnored makes the walk also list up to this many of the files that the rules exclude, with
+	// Entry.Ignored set. If there are more, only some are listed, and Report.Marked exceeds
+	// MaxIgnored. 0 lists none.
 	MaxIgnored int
-	// Filter applies globs to the path below Start. Folders in which no file could pass are
-	// not entered.
+	// Filter applies globs to paths relative to Start. Folders that can't contain a matching file
+	// are not entered.
 	Filter *glob.Filter
-	// MaxDepth bounds the depth of files below Start: 1 is only the files in Start. 0 is no
-	// bound.
+	// MaxDepth limits the depth of files below Start: 1 means only the files in Start. 0 means no
+	// limit.
 	MaxDepth int
-	// Links lists symlinks as files of type TypeSymlink, if they are not followed.
+	// Links lists symlinks that are not followed as files of type TypeSymlink.
 	Links bool
-	// FollowLinks enters symlinks to folders in the root.
+	// FollowLinks enters symlinks that lead to folders in the root.
 	FollowLinks bool
-	// OneFileSystem skips folders on another file system than Start.
+	// OneFileSystem omits folders on another file system than Start.
 	OneFileSystem bool
-	// Workers is the number of goroutines; 0 is one for each processor.
+	// Workers is the number of goroutines; 0 means one per processor.
 	Workers int
-	// Batch is the largest number of files in one Visit; 0 is 1,024. Folders
-	// with more are split, so that several workers share them.
+	// Batch is the maximum number of files in one Visit; 0 means 1,024. Larger folders are split,
+	// so that several workers can share them.
 	Batch int
-	// MaxSkips bounds Report.Skipped; 0 is 1,000. Counts stay exact.
+	// MaxSkips limits the length of Report.Skipped; 0 means 1,000. The counts in Report remain
+	// exact.
 	MaxSkips int
-	// Before, if set, is called with the path of each folder before it is opened,
-	// from any goroutine. The walk of that folder waits for it.
+	// Before, if set, is called with the path of each folder before it is opened. It is called on
+	// any goroutine, and the folder is opened after it returns.
 	Before func(shown string)
-	// Denied, if set, is called from any goroutine with each file that would be listed
-	// without the policy, and reports whether it counts in Report.Denied. nil counts all.
+	// Denied, if set, is called for each file that would be listed without the policy. It returns
+	// whether the file counts in Report.Denied; if Denied is nil, all count. It is called on any
+	// goroutine.
 	Denied func(shown, name string) bool
-	// Protected, if set, is called from any goroutine with each folder that the policy closes.
+	// Protected, if set, is called with each folder that the policy protects, on any goroutine.
 	Protected func(path string)
-	// Waiting, if set, is called when Each begins and when it ends waiting for
-	// a result.
+	// Waiting, if set, is called with true when Each starts to wait for a result and with false
+	// when it stops waiting.
 	Waiting func(bool)
 }
 
-// Visit is one folder, or a part of a large one.
+// Visit is the visit of a folder, or of a part of a large folder.
 type Visit struct {
-	// Path is the real path of the folder, Shown the path by which the walk found it; they
-	// differ below a followed symlink. Shown is "" for the root.
+	// Path is the folder's real path. Shown is the path at which the walk found it, "" for the
+	// root. They differ below a followed symlink.
 	Path  rootfs.Path
 	Shown string
-	// Dir is open until the callback returns, so files can be opened by name.
+	// Dir is the open folder, for opening files by name. It is closed after the callback.
 	Dir *rootfs.Dir
-	// Files passed all rules. They and their names are valid until the callback returns;
-	// clone those that live longer. A followed symlink to a file has type TypeSymlink and
-	// opens by resolving its path.
+	// Files are the listed files. The slice and the names are valid only during the callback; clone
+	// names that are kept. A followed symlink to a file has the type TypeSymlink; opening it
+	// resolves its path.
 	Files []rootfs.Entry
-	// Dirs are the folders that will be entered, in the folder's first Visit.
+	// Dirs are the subfolders that will be entered. They are set only in a folder's first Visit.
 	Dirs []rootfs.Entry
-	// Parts is the number of visits of the folder.
+	// Parts is the number of visits that the folder has.
 	Parts int
-	// Worker is a number below Options.Workers; no two calls with the same
-	// number run at once, so it can index scratch space.
+	// Worker is a number less than Options.Workers. Concurrent calls have different numbers, so it
+	// can be used as the index of scratch space.
 	Worker int
 }
 
-// Reason is the reason why an entry was omitted.
+// Reason says why an entry was omitted.
 type Reason uint8
 
 const (
-	Hidden     Reason = iota // a dot entry
+	Hidden     Reason = iota // the name begins with a dot
 	Protected                // the policy denies it, or omits it from listings (.trash)
 	Ignored                  // by an ignore file
-	Filtered                 // by the globs, or deeper than MaxDepth
-	Symlink                  // not followed, or leading nowhere
+	Filtered                 // by the globs or MaxDepth
+	Symlink                  // a symlink that is not followed, or is dangling
 	Special                  // a FIFO, socket or device
-	Unreadable               // the system refused, or it is broken
-	Vanished                 // gone, or no longer a folder, at its visit
+	Unreadable               // the system returned an error
+	Vanished                 // deleted, or no longer a folder, when visited
 	Loop                     // a symlink to a folder that contains it
 	Outside                  // a symlink out of the root
 	reasons
@@ -121,37 +123,36 @@ func (r Reason) String() string {
 	return [...]string{"hidden", "protected", "ignored", "filtered", "symlink", "special", "unreadable", "vanished", "loop", "outside"}[r]
 }
 
-// Skip is an entry that was omitted against the caller's options.
+// Skip is an entry that was omitted although the options select it.
 type Skip struct {
 	Path   string // relative to the root
 	Reason Reason // Unreadable, Vanished, Loop or Outside
 	Err    error  // may be nil
-	// Ignored reports whether the rules exclude the entry or a folder above it.
+	// Ignored is set if the rules exclude the entry or a folder above it.
 	Ignored bool
 }
 
-// Report describes a walk.
+// Report is the result of a walk.
 type Report struct {
 	Files, Dirs int          // visited
 	Counts      [reasons]int // omitted entries, by Reason; a pruned folder counts once
 	Skipped     []Skip       // in path order, at most MaxSkips
-	// Denied counts the files and folders that would have been listed or entered without
-	// the policy: those denied by a rule of the owner, and those named like a secret. A
-	// folder counts once.
+	// Denied is the number of files and folders that only the policy excluded, because a rule of
+	// the owner denies them or because they are named like secrets. A folder counts as one.
 	Denied int
-	// Secrets are some of those named like a secret, in no order.
+	// Secrets lists some of the excluded entries that are named like secrets, in no particular
+	// order.
 	Secrets []string
-	// Marked counts the files found with Entry.Ignored set; if it exceeds MaxIgnored, not
-	// all of them were visited.
+	// Marked is the number of files found with Entry.Ignored set. If it exceeds MaxIgnored, not all
+	// of them were listed.
 	Marked int
 }
 
 // Count returns how many entries were omitted for a reason.
 func (r *Report) Count(why Reason) int { return r.Counts[why] }
 
-// Walk visits the folders below opts.Start. An error of visit or of the context
-// stops the walk and is returned, and so is an error about Start itself. Errors
-// about entries below Start are only reported.
+// Walk calls visit for the folders below opts.Start. It stops and returns the error if visit or ctx
+// fails, or if Start can't be visited. Errors about entries below Start are only reported.
 func Walk(ctx context.Context, root *rootfs.Root, opts *Options, visit func(*Visit) error) (Report, error) {
 	return newWalker(root, opts, visit).run(ctx)
 }
@@ -159,13 +160,13 @@ func Walk(ctx context.Context, root *rootfs.Root, opts *Options, visit func(*Vis
 const (
 	defaultBatch = 1024
 	defaultSkips = 1000
-	// Up to this number, handles of folders with waiting subfolders are kept open, because
-	// opening a subfolder from them is faster than resolving its path again. Beyond it,
-	// paths are used.
+	// The number of folders that are kept open because they have waiting subfolders. Opening a
+	// subfolder from an open folder is faster than resolving its path. If more wait, their paths
+	// are used.
 	defaultHandles = 256
 )
 
-// walker is the state shared by all workers.
+// walker is the state that all workers share.
 type walker struct {
 	opts    Options
 	root    *rootfs.Root
@@ -173,24 +174,24 @@ type walker struct {
 	visit   func(*Visit) error
 	ordered bool // visit folders in path order
 	front   front
-	// For Ordered; may be nil. announce is called with the folders that will be entered
-	// before any of them is entered; missed with those, or parts of them, that could not be
-	// entered.
+	// For Ordered and Each; both may be nil. announce is called with a folder's subfolders before
+	// any of them is entered. missed is called if an announced folder, or some of its parts, can't
+	// be visited.
 	announce func(shown string, dirs []rootfs.Entry)
 	missed   func(shown string, parts int)
-	below    int          // bytes of a shown path up to Start, with the slash
+	below    int          // length of the prefix of shown paths up to Start, including the slash
 	handles  atomic.Int32 // open now
-	marked   atomic.Int64 // ignored files found, with MaxIgnored
-	keep     int32        // the number of handles that may wait
+	marked   atomic.Int64 // ignored files found, if MaxIgnored is set
+	keep     int32        // maximum number of handles kept open for waiting tasks
 
 	workers []worker
 	pending atomic.Int64 // tasks queued or running
-	idle    atomic.Int32 // workers that found nothing to do
+	idle    atomic.Int32 // workers without a task
 	stop    atomic.Bool
-	// startOthers is called when there is work for more than one worker. Starting unused
-	// threads would add a fifth to the time of a walk of a small folder.
+	// startOthers starts the other workers. It is called only when there is work for more than one,
+	// because starting unused threads would add a fifth to the time of walking a small folder.
 	startOthers func()
-	wake        sync.Cond // signalled when there is work for an idle worker, or none at all
+	wake        sync.Cond // signalled when an idle worker has a task to do, or when there are no tasks left
 
 	device uint64 // of Start, with OneFileSystem
 
@@ -266,7 +267,7 @@ func (w *walker) run(ctx context.Context) (Report, error) {
 		w.discard(w.workers[i].tasks)
 	}
 	if err != nil {
-		panic(err) // of a worker, on the goroutine of the caller
+		panic(err) // a worker's panic, repeated on the caller's goroutine
 	}
 	if w.err == nil {
 		w.err = ctx.Err()

@@ -19,8 +19,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// tree makes files from "path: content" or "path" lines; a trailing slash makes a folder,
-// "a -> b" a symlink.
+// tree makes a folder with files given as "path: content" or "path", folders as "path/" and
+// symlinks as "a -> b".
 func tree(t testing.TB, files ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -62,7 +62,7 @@ func openRoot(t testing.TB, dir string, opts *rootfs.Options) *rootfs.Root {
 	return r
 }
 
-// list walks and returns the paths, sorted.
+// list returns the sorted paths of a walk and its report.
 func list(t testing.TB, r *rootfs.Root, opts *Options) ([]string, Report) {
 	t.Helper()
 	var mu sync.Mutex
@@ -150,8 +150,9 @@ func TestWalk(t *testing.T) {
 	}
 }
 
-// TestRepositories checks that rules from outside a repository don't apply inside, but the
-// caller's info/exclude for its top does, as when .git is a worktree's file.
+// TestRepositories checks that rules from outside a repository don't apply inside it. Only the
+// info/exclude that the caller passes for the top of the root does, as when .git there is the file
+// of a worktree.
 func TestRepositories(t *testing.T) {
 	rules := func(k ignore.Kind, above, text string) ignore.Set {
 		return ignore.Set{Kind: k, Above: above, Rules: ignore.Parse(k.String(), []byte(text))}
@@ -250,7 +251,7 @@ func TestStops(t *testing.T) {
 	}
 }
 
-// openFiles counts this process's descriptors, if the system reports them.
+// openFiles returns the number of this process's open descriptors, if the system reports them.
 func openFiles() int {
 	fds, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
@@ -259,8 +260,8 @@ func openFiles() int {
 	return len(fds)
 }
 
-// TestChangesUnderneath checks that folders that vanish or turn into symlinks between
-// listing and entering are reported, and that everything else is there.
+// TestChangesUnderneath checks that folders are reported if they vanish or turn into symlinks
+// between listing and visit, and that everything else is listed.
 func TestChangesUnderneath(t *testing.T) {
 	outside := tree(t, "secret")
 	dir := tree(t, "a/x", "gone/x", "swapped/x", "z/x", "top")
@@ -301,7 +302,7 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// TestUnusableRules checks that an unusable ignore file is reported, not fatal.
+// TestUnusableRules checks that the walk reports an ignore file that it can't use, and continues.
 func TestUnusableRules(t *testing.T) {
 	stress.NeedsUnix(t, "symlinks")
 	got, report := list(t, openRoot(t, tree(t, ".gitignore/", "a", "sub/.ignore -> nowhere", "sub/b"), nil), nil)
@@ -348,7 +349,8 @@ func TestFollowLinks(t *testing.T) {
 	}
 }
 
-// TestLargeFolder checks that no visit exceeds a batch, and that no file is lost or doubled.
+// TestLargeFolder checks that no visit has more files than a batch, and that every file is listed
+// once.
 func TestLargeFolder(t *testing.T) {
 	stress.SkipTiny(t)
 	dir := t.TempDir()
@@ -387,7 +389,7 @@ func TestLargeFolder(t *testing.T) {
 	}
 }
 
-// TestDeepTree walks deeper than handles are kept open.
+// TestDeepTree walks a tree deeper than the number of handles that are kept open.
 func TestDeepTree(t *testing.T) {
 	stress.NeedsUnix(t, "deeper than a path can say")
 	dir := t.TempDir()
@@ -423,13 +425,13 @@ func TestDeepTree(t *testing.T) {
 			}
 		}
 	}
-	if after := openFiles() - 1; after > before { // the root stays open
+	if after := openFiles() - 1; after > before { // not counting the root, which remains open
 		t.Errorf("%d files open before, %d after", before, after)
 	}
 }
 
-// A folder with too long a path is reported and not entered: its paths would cost the
-// square of its depth.
+// A folder whose path is too long is reported and not entered. Otherwise the memory for paths would
+// grow with the square of the depth.
 func TestTooDeep(t *testing.T) {
 	stress.NeedsUnix(t, "deeper than a path can say")
 	at, err := os.OpenRoot(t.TempDir())

@@ -11,8 +11,8 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// A worktree of a repository in the root uses the exclude file they share, as in git, for
-// walks and for a Judge.
+// A worktree uses the exclude file of its repository if that is inside the root, as git does. This
+// holds for walks and for a Judge.
 func TestWorktreesShareExcludes(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed (Debian: git)")
@@ -27,7 +27,7 @@ func TestWorktreesShareExcludes(t *testing.T) {
 		cmd.Dir = dir
 		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_SYSTEM="+os.DevNull)
 		out, err := cmd.CombinedOutput()
-		if err != nil && !slices.Contains(args, "check-ignore") { // which fails for files that are not ignored
+		if err != nil && !slices.Contains(args, "check-ignore") { // check-ignore fails for files that are not ignored
 			t.Fatalf("git %q: %v: %s", args, err, out)
 		}
 		return string(out)

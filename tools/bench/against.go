@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// againstCommands change nothing, so they can be repeated.
+// againstCommands are commands that change nothing, so they can be repeated.
 var againstCommands = [][]string{
 	{"--help"},
 	{"find"},
@@ -25,7 +25,7 @@ var againstCommands = [][]string{
 	{"index", "status"},
 }
 
-// againstCalls are made over MCP, with an index.
+// againstCalls are tool calls over MCP that use an index.
 var againstCalls = [][2]string{
 	{"search_files", `{"regex":"mutex_lock"}`},
 	{"search_files", `{"regex":"[A-Z]+_SUSPEND"}`},
@@ -36,9 +36,9 @@ var againstCalls = [][2]string{
 	{"read_file", `{"path":"Makefile"}`},
 }
 
-// against compares an older build with this one, and this one with itself to show the
-// noise. Processes are measured by their processor time,
-// calls over MCP by the time to the answer's last byte.
+// against compares an older build with this one, and to show the noise also this one with itself.
+// For commands it measures processor time. For calls over MCP it measures the time until the last
+// byte of the answer.
 func (b *bench) against() error {
 	exe, cache, err := b.cached("against")
 	if err != nil {
@@ -52,7 +52,7 @@ func (b *bench) against() error {
 		best := [3]time.Duration{1 << 62, 1 << 62, 1 << 62}
 		for round := range b.rounds {
 			for k := range programs {
-				k = (k + round) % len(programs) // none is always the first
+				k = (k + round) % len(programs) // each program is first in some rounds
 				c, err := b.once(append([]string{programs[k]}, args...))
 				if err != nil {
 					return err
@@ -64,7 +64,7 @@ func (b *bench) against() error {
 	}
 	var servers [3]*mcpServer
 	for k, program := range programs {
-		dir := filepath.Join(cache, fmt.Sprint(k)) // formats of indexes differ
+		dir := filepath.Join(cache, fmt.Sprint(k)) // a cache for each, because index formats differ
 		b.env = append(os.Environ(), "XDG_CACHE_HOME="+dir, "XDG_STATE_HOME="+dir, "XDG_RUNTIME_DIR="+dir)
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return err

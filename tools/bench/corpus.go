@@ -13,7 +13,7 @@ import (
 
 const archive = "/usr/src/linux-source-6.1.tar.xz"
 
-// prepare finds or unpacks the tree and finds ripgrep.
+// prepare locates or unpacks the source tree, and locates ripgrep.
 func (b *bench) prepare() error {
 	if b.rg == "" {
 		path, err := exec.LookPath("rg")
@@ -41,7 +41,7 @@ func (b *bench) prepare() error {
 	return allowEverything(filepath.Join(b.tree, ".gitignore"))
 }
 
-// allowEverything drops the rule of Debian's package that ignores all files.
+// allowEverything removes a rule of Debian's package that makes git ignore all files.
 func allowEverything(name string) error {
 	data, err := os.ReadFile(name)
 	if err != nil {
@@ -50,10 +50,10 @@ func allowEverything(name string) error {
 	return os.WriteFile(name, []byte(strings.Replace("\n"+string(data), "\n/*\n", "\n", 1)), 0o644)
 }
 
-// textSize is the amount of source text used by the matching table.
+// textSize is the size of the text for the matching table, in bytes.
 const textSize = 300 << 20
 
-// text returns a file with textSize bytes of source text, in path order.
+// text returns the path of a file with textSize bytes of source text, taken in path order.
 func (b *bench) text() (string, error) {
 	name := filepath.Join(b.work, "text")
 	if info, err := os.Stat(name); err == nil && info.Size() >= textSize-(8<<20) {
@@ -87,7 +87,7 @@ func (b *bench) text() (string, error) {
 	return name, err
 }
 
-// pieces returns a tree with the given number of files of at most 4 KiB, cut from the corpus.
+// pieces returns a tree of the given number of files, each at most 4 KiB of the corpus.
 func (b *bench) pieces(files int) (string, error) {
 	dir := filepath.Join(b.work, "pieces")
 	done := filepath.Join(b.work, "pieces.done")

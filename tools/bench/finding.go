@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// build makes the program as users run it.
+// build builds the program with the settings of a release.
 func (b *bench) build() (string, error) {
 	name, err := filepath.Abs(filepath.Join(b.work, "quarry"))
 	if err != nil {
@@ -21,18 +21,17 @@ func (b *bench) build() (string, error) {
 	return name, cmd.Run()
 }
 
-// cost is the cost of one process.
+// cost is what one process used.
 type cost struct {
 	wall, cpu time.Duration
-	memory    int64 // peak, KB
+	memory    int64 // peak, in KB
 }
 
-// maxRow limits the duration of a row, if two rounds take less.
+// maxRow limits the time for measuring a row if at least two rounds are done.
 const maxRow = 4 * time.Second
 
-// compare runs two commands in the tree and returns their best wall time, least
-// processor time and largest memory. They alternate, so that other load affects
-// both.
+// compare runs two commands in the tree in turn, so that other load affects both. It returns the
+// best wall time, the least processor time and the largest memory of each.
 func (b *bench) compare(ours, theirs []string) (q, r cost, err error) {
 	q.wall, r.wall = 1<<62, 1<<62
 	q.cpu, r.cpu = 1<<62, 1<<62
@@ -81,7 +80,7 @@ func (b *bench) row(name string, q, r cost) {
 		q.wall.Seconds()/r.wall.Seconds(), q.cpu.Seconds()/r.cpu.Seconds(), q.memory>>10, r.memory>>10)
 }
 
-// finding compares listings.
+// finding measures listings.
 func (b *bench) finding() error {
 	exe, err := b.build()
 	if err != nil {

@@ -15,13 +15,13 @@ import (
 	"quarry/search"
 )
 
-// indexCases are the questions of the index table. Ours must be faster than ripgrep counting
-// all matching lines by the given factor.
+// indexCases are the queries of the index table. Quarry must be faster by the given factor than
+// ripgrep is at counting all matching lines.
 var indexCases = []struct {
 	name    string
 	pattern string
 	fold    bool
-	first   int // lines wanted; 0 counts all
+	first   int // number of lines to return; 0 counts all lines
 	target  float64
 }{
 	{"PM_RESUME, all lines", "PM_RESUME", false, 1 << 20, 100},
@@ -38,8 +38,8 @@ var indexCases = []struct {
 	{`^\s*static\s+(inline\s+)?int\s+\w+\(, count`, `^\s*static\s+(inline\s+)?int\s+\w+\(`, false, 0, 1},
 }
 
-// indexing measures the targets of the index: building it, a restart, and
-// answers in the owner and through its socket.
+// indexing measures what the index promises: the time to build it, a restart, and answers by the
+// owner and through its socket.
 func (b *bench) indexing() error {
 	exe, cache, err := b.cached("cache")
 	if err != nil {
@@ -66,7 +66,7 @@ func (b *bench) indexing() error {
 	return b.manyFiles()
 }
 
-// cached builds the program and gives it a separate cache through b.env.
+// cached builds the program and sets b.env so that it uses a cache of its own.
 func (b *bench) cached(name string) (exe, cache string, err error) {
 	if exe, err = b.build(); err != nil {
 		return "", "", err
@@ -82,8 +82,8 @@ func indexesBelow(cache string) ([]string, error) {
 	return filepath.Glob(filepath.Join(cache, "quarry", "index", "*"))
 }
 
-// opening measures a search made while a stored index is being opened, in the process that
-// opens it and from a command without an owner, next to ripgrep.
+// opening measures a search while a stored index is being opened. It searches in the process that
+// opens the index, and with a command that finds no owner, and compares both with ripgrep.
 func (b *bench) opening(exe, cache string) error {
 	best := time.Duration(1 << 62)
 	for range b.rounds {
@@ -142,8 +142,8 @@ func (b *bench) manyFiles() error {
 	return big.opening(exe, cache)
 }
 
-// indexBuild runs quarry index build in a separate process. seconds and share, a
-// percentage of the text, are the limits shown in the table; 0 shows none.
+// indexBuild runs quarry index build. seconds, and share as a percentage of the text, are limits to
+// show in the table; 0 shows no limit.
 func (b *bench) indexBuild(title, exe, cache string, seconds, share int) error {
 	fmt.Printf("\nindex: %s\n", title)
 	c, err := b.once([]string{exe, "index", "build", "--quiet"})
@@ -185,8 +185,8 @@ func treeSize(dir string) (size int64, err error) {
 	return size, err
 }
 
-// open opens the tree with the index below cache, as the owner or as a client of the
-// owner.
+// open opens the tree with the index below cache. The workspace is the owner or, if ask is set, a
+// client of the owner.
 func (b *bench) open(cache string, ask bool) (*quarry.Workspace, error) {
 	dirs, err := indexesBelow(cache)
 	if err != nil || len(dirs) != 1 {
@@ -199,7 +199,7 @@ func (b *bench) open(cache string, ask bool) (*quarry.Workspace, error) {
 	return quarry.Open(b.tree, &quarry.Options{Trusted: true, Index: index})
 }
 
-// restart measures the time from opening a workspace to an answer by its index.
+// restart returns the time from opening a workspace until its index has answered.
 func (b *bench) restart(cache string) (time.Duration, error) {
 	best := time.Duration(1 << 62)
 	for range b.rounds {
@@ -227,9 +227,8 @@ func (b *bench) restart(cache string) (time.Duration, error) {
 
 func ignoreFile(*search.FileMatch) error { return nil }
 
-// answers compares queries of a warm index with ripgrep: in the owner, through the owner's
-// socket, and from a process
-// started for the query.
+// answers compares queries of a warm index with ripgrep: by the owner, through the owner's socket,
+// and by a process started for each query.
 func (b *bench) answers(exe, cache string) error {
 	type times struct{ library, socket, process, rg time.Duration }
 	measured := make([]times, len(indexCases))
@@ -286,7 +285,7 @@ func (b *bench) answers(exe, cache string) error {
 	return b.pathSearch(ws)
 }
 
-// serving runs quarry serve, and f with a client's workspace.
+// serving runs quarry serve and calls f with a workspace that is its client.
 func (b *bench) serving(exe, cache string, f func(*quarry.Workspace) error) error {
 	cmd := exec.Command(exe, "serve", "--quiet")
 	cmd.Dir, cmd.Env, cmd.Stderr = b.tree, b.env, os.Stderr
@@ -311,8 +310,8 @@ func (b *bench) serving(exe, cache string, f func(*quarry.Workspace) error) erro
 	return errors.New("quarry serve doesn't get ready")
 }
 
-// asked returns the best time of a query in this process. It makes many rounds, because
-// a query takes only a few milliseconds and the machine is noisy.
+// asked returns the best time of a query in this process. It makes many rounds, because a query
+// takes only a few milliseconds and times vary.
 func (b *bench) asked(ws *quarry.Workspace, pattern string, fold bool, first int) (time.Duration, error) {
 	q := search.Query{Pattern: pattern, Detail: search.Counts}
 	if fold {
@@ -336,7 +335,7 @@ func (b *bench) asked(ws *quarry.Workspace, pattern string, fold bool, first int
 	return best, nil
 }
 
-// pathSearch measures a listing by glob, and the memory of the server.
+// pathSearch measures listing paths by glob, and the memory of the server.
 func (b *bench) pathSearch(ws *quarry.Workspace) error {
 	best := time.Duration(1 << 62)
 	for range 10 * b.rounds {

@@ -1,15 +1,14 @@
-// Command bench measures quarry against ripgrep on the same bytes in the same
-// run and prints the ratios.
+// Command bench compares quarry with ripgrep on the same bytes in the same run and prints the
+// ratios.
 //
 //	scripts/tool bench                 everything
 //	scripts/tool bench -only match     one table
 //	scripts/tool bench -only texts -write   and into docs/FIGURES.md
 //	scripts/tool bench -against OLDER       this program against an older build of it
 //
-// The corpus is the Linux 6.1 source tree of Debian's linux-source-6.1 package,
-// taken from -tree, or unpacked from /usr/src if the package is installed.
-// Otherwise bench says what to install. Times are the best of -rounds, wall
-// clock, warm page cache.
+// The corpus is the source tree in Debian's package linux-source-6.1. It is given by -tree, or
+// unpacked from /usr/src if the package is installed; otherwise bench prints what to install. Times
+// are wall time with a warm page cache, the best of -rounds.
 package main
 
 import (
@@ -22,15 +21,15 @@ import (
 
 type bench struct {
 	tree   string // the Linux source tree
-	many   string // one of 300,000 files
-	work   string // where the corpus and binaries go
+	many   string // a tree of 300,000 files
+	work   string // folder for the corpus and binaries
 	rg     string
 	older  string // an older build of quarry
 	rounds int
-	env    []string // of processes; nil is ours
+	env    []string // environment of processes; nil means this process's
 
-	write bool            // the tables into docs/FIGURES.md
-	table strings.Builder // the current one, as the document shows it
+	write bool            // write the tables into docs/FIGURES.md
+	table strings.Builder // the current table as Markdown
 }
 
 func main() {
@@ -66,8 +65,8 @@ func (b *bench) run(only string) error {
 	tables := []struct {
 		name string
 		run  func() error
-		// Processes first: their peak memory would include the text that the
-		// matching table keeps in ours.
+		// Tables that start processes come first. Later, their peak memory would include the text
+		// that the matching table keeps in this process.
 	}{{"find", b.finding}, {"search", b.searching}, {"index", b.indexing}, {"many", b.manyFiles}, {"mcp", b.overMCP}, {"texts", b.texts}, {"match", b.matching}}
 	known := false
 	for _, t := range tables {
@@ -88,7 +87,7 @@ func (b *bench) run(only string) error {
 	return nil
 }
 
-// document replaces a table in a document, if the document has it.
+// document replaces a table in a document if the document contains it.
 func (b *bench) document(name, table string) error {
 	if !b.write || b.table.Len() == 0 {
 		return nil

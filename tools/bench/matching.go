@@ -12,8 +12,8 @@ import (
 	"quarry/match"
 )
 
-// matchCases are the patterns of the matching table. free marks patterns without a
-// helpful literal, which must reach twice ripgrep's speed.
+// matchCases are the patterns of the matching table. free marks patterns without a useful literal;
+// for these, twice ripgrep's speed is required.
 var matchCases = []struct {
 	name, expr string
 	fold, free bool
@@ -32,9 +32,9 @@ var matchCases = []struct {
 	{"rare script", `\p{Greek}`, false, false},
 }
 
-// matching compares the speed of one thread on one text: ours in memory,
-// ripgrep's from the page cache, mapped or read, whichever is faster, including
-// start-up.
+// matching compares the speed of one thread on one text. Quarry's text is in memory. ripgrep reads
+// it from the page cache, mapped or read, whichever is faster; its time includes the start of the
+// process.
 func (b *bench) matching() error {
 	name, err := b.text()
 	if err != nil {

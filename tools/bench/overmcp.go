@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// mcpCases are questions an agent asks: a tool's call and equivalent arguments of rg. Ours
-// must be faster than ripgrep counting all matching lines by the given factor, or take at
-// most the given milliseconds.
+// mcpCases are an agent's questions, each as a tool call and as equivalent arguments of rg. Quarry
+// must either be faster by the given factor than ripgrep is at counting all matching lines, or
+// answer within the given milliseconds.
 var mcpCases = []struct {
 	name, args, pattern string
 	target, millis      float64
@@ -32,8 +32,8 @@ var mcpCases = []struct {
 	{`most matches first: ^#include`, `{"pattern":"^#include"}`, `^#include`, 20, 0},
 }
 
-// overMCP measures calls of search_files in a server that owns an index, from the
-// request's first byte to the answer's last, next to ripgrep.
+// overMCP measures calls of search_files in a server that owns an index, from the first byte of the
+// request to the last byte of the answer, and compares them with ripgrep.
 func (b *bench) overMCP() error {
 	exe, cache, err := b.cached("cache")
 	if err != nil {
@@ -77,8 +77,8 @@ func (b *bench) overMCP() error {
 	return b.fourServers(exe, server)
 }
 
-// pathsOverMCP measures search_by_path with an approximate path: the call
-// looks for exactly that path first, then ranks all paths.
+// pathsOverMCP measures search_by_path with an approximate path. The call first looks for exactly
+// that path, and then ranks all paths.
 func (b *bench) pathsOverMCP(server *mcpServer) error {
 	for _, words := range []string{"tcp_input", "ipv4/tcp_inptu", "drivers net intel", "s"} {
 		best := time.Duration(1 << 62)
@@ -101,8 +101,8 @@ func asks(times, millis float64) string {
 	return fmt.Sprintf("  (asked: %.0f ms)", millis)
 }
 
-// fourServers compares the rate of calls of one server with the rate of four at once,
-// including the owner of the index.
+// fourServers compares the call rate of one server with that of four servers at once, one of which
+// owns the index.
 func (b *bench) fourServers(exe string, first *mcpServer) error {
 	servers := []*mcpServer{first}
 	for range 3 {
@@ -133,7 +133,7 @@ func (b *bench) fourServers(exe string, first *mcpServer) error {
 	return nil
 }
 
-// callsASecond calls each of some servers repeatedly for a while.
+// callsASecond calls each of the servers repeatedly for some time and returns the rate.
 func callsASecond(servers []*mcpServer, args string) (float64, error) {
 	const while = 300 * time.Millisecond
 	counts, errs := make([]int, len(servers)), make([]error, len(servers))
@@ -155,7 +155,7 @@ func callsASecond(servers []*mcpServer, args string) (float64, error) {
 	return float64(total) / time.Since(start).Seconds(), errors.Join(errs...)
 }
 
-// mcpServer is quarry mcp on a pipe.
+// mcpServer is a process of quarry mcp, connected by pipes.
 type mcpServer struct {
 	cmd *exec.Cmd
 	in  io.WriteCloser
@@ -163,7 +163,7 @@ type mcpServer struct {
 	id  int
 }
 
-// startMCP starts a server of the tree and waits until the index answers.
+// startMCP starts a server for the tree and waits until its index answers.
 func (b *bench) startMCP(exe string) (*mcpServer, error) {
 	s := &mcpServer{cmd: exec.Command(exe, "mcp", "--root", b.tree)}
 	s.cmd.Env, s.cmd.Stderr = b.env, os.Stderr
@@ -203,7 +203,7 @@ func (s *mcpServer) close() {
 	s.cmd.Wait()
 }
 
-// call calls a tool and returns its text.
+// call calls a tool and returns the text of the result.
 func (s *mcpServer) call(tool, args string) (string, error) {
 	raw, err := s.ask("tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, tool, args))
 	if err != nil {

@@ -2,5 +2,5 @@ package main
 
 import "os"
 
-// peakKB is unknown on Windows.
+// peakKB returns 0, because the peak is unknown on Windows.
 func peakKB(*os.ProcessState) int64 { return 0 }

@@ -8,8 +8,8 @@ import (
 	"os/exec"
 )
 
-// searchCases are the patterns of the search table, with the required ratio to
-// ripgrep's wall time.
+// searchCases are the patterns of the search table. The ratio is the required one to ripgrep's wall
+// time.
 var searchCases = []struct {
 	args   []string
 	target float64
@@ -24,7 +24,7 @@ var searchCases = []struct {
 	{[]string{`^\s*static\s+(inline\s+)?int\s+\w+\(`}, 0.6},
 }
 
-// searching compares whole searches, one process each.
+// searching compares whole searches, each in a process of its own.
 func (b *bench) searching() error {
 	exe, err := b.build()
 	if err != nil {
@@ -52,8 +52,8 @@ func (b *bench) searching() error {
 	return nil
 }
 
-// sameLines reports whether both print the same lines, in any order. The lines are summed,
-// not kept: this process's memory would count as the next child's.
+// sameLines reports whether two commands print the same lines in any order. It adds up hashes
+// instead of storing lines, because this process's memory would count as the next child's.
 func (b *bench) sameLines(ours, theirs []string) (bool, error) {
 	seed := maphash.MakeSeed()
 	var sum [2]uint64

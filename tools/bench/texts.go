@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// textCases are searches of one large file, where only the engine and reading
-// count. Both map the file.
+// textCases are searches of one large file, for which only the engine and reading matter. Both
+// programs map the file.
 var textCases = []struct {
-	name, file string // "" is the tree
+	name, file string // "" means the tree
 	args       []string
 }{
 	{"an empty file", "empty", []string{"-c", "x"}},
@@ -44,7 +44,7 @@ var textCases = []struct {
 	{"10,000 files, -C2 return", "", []string{"-C2", "-n", "return", "drivers/net"}},
 }
 
-// texts compares searches of such files.
+// texts measures these searches.
 func (b *bench) texts() error {
 	exe, err := b.build()
 	if err != nil {
@@ -77,7 +77,7 @@ func (b *bench) texts() error {
 	return nil
 }
 
-// Common words of both languages, and the texts searched for.
+// Common words of both languages, and the texts to search for.
 const (
 	russian = "и в не на я быть он с что а по это она этот к но они мы весь который из у то за свой что весь год от так о для ты же все тот мочь вы человек такой " +
 		"его сказать только или ещё бы себя один как уже до время если сам когда другой вот говорить наш мой знать стать при чтобы дело жизнь кто первый очень " +
@@ -89,12 +89,12 @@ const (
 	englishNames = "Sherlock Holmes|John Watson|Irene Adler|Inspector Lestrade|Professor Moriarty"
 )
 
-// proseSize is the size of a text.
+// proseSize is the size of a generated text.
 const proseSize = 64 << 20
 
-// prose writes a text of a kind, the same each time. A language has words in lines of 3 to
-// 14, with a name in one of 200 lines and an = in one of 1,000; the other kinds are a log, a
-// log in lines of 4 MB, and records of fields.
+// prose writes a text and returns its path; the text is the same in every run. For a language it
+// has lines of 3 to 14 words. One line in 200 has a name, and one in 1,000 an =. The other kinds
+// are a log, a log with lines of 4 MB, and records of fields.
 func (b *bench) prose(language string) (string, error) {
 	name, err := filepath.Abs(filepath.Join(b.work, language+".txt"))
 	if err != nil {
@@ -123,14 +123,14 @@ func (b *bench) prose(language string) (string, error) {
 	return name, w.Flush()
 }
 
-// lines returns a function that yields the lines of a text.
+// lines returns a function that returns the next line of a text.
 func lines(kind string) func() string {
 	r := rand.New(rand.NewPCG(1, 2))
 	words, names := strings.Fields(english), strings.Split(englishNames, "|")
 	if kind == "ru" {
 		words, names = strings.Fields(russian), strings.Split(russianNames, "|")
 	}
-	// The first words of the lists are the most frequent.
+	// Words at the start of a list are more frequent.
 	word := func() string { return words[min(r.IntN(len(words)), r.IntN(len(words)))] }
 	some := func(n int) []string {
 		line := make([]string, n)

@@ -20,18 +20,19 @@ import (
 	"quarry/internal/stress"
 )
 
-// A run takes seconds, mostly for the client's own start.
+// runTime limits a run. It normally takes seconds, mostly for starting the client.
 const runTime = 3 * time.Minute
 
-// client is one of the programs, as installed from npm.
+// client describes one of the programs, which are installed from npm.
 type client struct {
 	name, program string
-	// args of an unattended run; careful is without the client's option to allow everything.
+	// args returns the arguments for an unattended run; careful returns them without the option
+	// that allows everything.
 	args  func(prompt string) []string
 	setUp func(r *room)
-	// shared is a project's settings file that others get too; "" if the user's is used.
+	// shared is the project's settings file that is committed; "" if the client uses the user's.
 	shared string
-	// mayNot is the answer that the model reads for a call without approval.
+	// mayNot is what the model reads if a call was not approved.
 	mayNot string
 }
 
@@ -57,8 +58,8 @@ var all = []*client{
 	},
 }
 
-// room is a user with a home, Quarry, one client and a model. Only this machine can be
-// reached.
+// room is a user with a home folder, Quarry, one client and a model. Only this machine can be
+// reached from it.
 type room struct {
 	t *testing.T
 	*client
@@ -86,7 +87,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// eachClient runs a test with each installed client.
+// eachClient runs a test with each of the named clients that is installed.
 func eachClient(t *testing.T, names []string, test func(r *room)) {
 	for _, c := range all {
 		if names != nil && !slices.Contains(names, c.name) {
@@ -151,7 +152,7 @@ const (
 	changed = "def add(a, b):\n    return b + a\n"
 )
 
-// project makes a repository with a short file and one that is too long for an answer.
+// project makes a repository with a short file and one that is too long for one answer.
 func (r *room) project(name string) string {
 	r.t.Helper()
 	dir := filepath.Join(r.top, name)
@@ -188,7 +189,7 @@ func (r *room) install(dir string, args ...string) string {
 	return r.do(dir, r.quarry, append([]string{"mcp", "install", "--client", r.name, "--write"}, args...)...)
 }
 
-// run makes the client execute a script, and returns the model's record of it.
+// run lets the client carry out scripted calls and returns the conversation.
 func (r *room) run(dir string, more []string, calls ...Call) *Talk {
 	r.t.Helper()
 	talk, prompt := r.model.Script(calls...)
@@ -222,8 +223,8 @@ var (
 	edit   = Call{Tool: "edit_file", Args: map[string]any{"path": "calc.py", "old_text": "a + b", "new_text": "b + a"}}
 )
 
-// Install writes the same entry from any folder, and leaves the previous project
-// unchanged.
+// install writes the same entry whatever the current folder is, and doesn't change another
+// project's.
 func TestInstallFolders(t *testing.T) {
 	eachClient(t, nil, func(r *room) {
 		one, two := r.project("one"), r.project("two")
@@ -248,8 +249,8 @@ func TestInstallFolders(t *testing.T) {
 	})
 }
 
-// In a linked worktree with the settings committed in the main checkout, answers are whole,
-// or cut where they say so; only the worktree's file changes.
+// The settings are committed, and the client works in a linked worktree. Answers are complete, or
+// say where they were cut, and only the worktree's file changes.
 func TestWorktree(t *testing.T) {
 	eachClient(t, nil, func(r *room) {
 		main, tree := r.project("main"), filepath.Join(r.top, "tree")
@@ -268,8 +269,8 @@ func TestWorktree(t *testing.T) {
 			edit,
 		}
 		var more []string
-		if r.name == "claude-code" { // the others don't restart a server that has ended
-			more = []string{"--allowedTools", "mcp__quarry"} // the entry added by --allow is for the user's own checkout
+		if r.name == "claude-code" { // the other clients don't restart a server that has ended
+			more = []string{"--allowedTools", "mcp__quarry"} // the entry added by --allow is for the main checkout
 			again := search
 			again.Before = func() { r.endServer(tree) }
 			calls = append(calls, again, search)
@@ -282,7 +283,7 @@ func TestWorktree(t *testing.T) {
 		r.want(got[3], `Replaced 1 occurrence.*; root `+regexp.QuoteMeta(tree)+` on branch tree\]`)
 		r.want(got[4], `Undid change`)
 		r.want(got[5], `Replaced 1 occurrence`)
-		if len(got) > 6 { // the call that finds it dead is lost
+		if len(got) > 6 { // the call made just after the server ended is lost
 			r.want(got[7], `1 match in 1 file`)
 		}
 		for _, name := range []string{"search_files", "search_code", "find_symbol", "read_file", "edit_file", "apply_changes", "replace_in_files", "undo_change"} {
@@ -294,11 +295,11 @@ func TestWorktree(t *testing.T) {
 		}
 		r.wantFile(filepath.Join(tree, "calc.py"), changed)
 		r.wantFile(filepath.Join(main, "calc.py"), calc)
-		r.want(r.do(tree, r.quarry, "log"), `replaced 1 occurrence in calc.py`) // the server has the user's folders
+		r.want(r.do(tree, r.quarry, "log"), `replaced 1 occurrence in calc.py`) // the server uses the user's state folder
 	})
 }
 
-// endServer kills the server of a folder.
+// endServer kills the server that serves a folder.
 func (r *room) endServer(dir string) {
 	procs, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
@@ -319,8 +320,7 @@ func (r *room) endServer(dir string) {
 	r.t.Errorf("no server in %s", dir)
 }
 
-// Without a person no question can be asked: the client must follow --allow read and
-// --allow all as documented.
+// Without a person to ask, the client must follow --allow read and --allow all as documented.
 func TestApproval(t *testing.T) {
 	eachClient(t, nil, func(r *room) {
 		one, two := r.project("one"), r.project("two")
@@ -339,8 +339,8 @@ func TestApproval(t *testing.T) {
 	})
 }
 
-// A change waits together with its call, and the reason of a refusal reaches the model. If
-// the client is stopped meanwhile, the file is unchanged and the proposal is abandoned.
+// A call waits until its change is decided, and the model gets the reason for a refusal. If the
+// client is stopped meanwhile, the file is unchanged and the proposal is abandoned.
 func TestReview(t *testing.T) {
 	eachClient(t, []string{"claude-code"}, func(r *room) {
 		dir := r.project("one")
@@ -367,7 +367,7 @@ func TestReview(t *testing.T) {
 		}
 		r.wantFile(filepath.Join(dir, "calc.py"), calc)
 
-		// A later decision doesn't reach another session.
+		// A decision made later is not reported to another session.
 		r.do(dir, r.quarry, "review", "refuse", waiting.FindString(left), "-m", "too late")
 		if got := r.run(dir, nil, search).Results()[0]; strings.Contains(got, "too late") {
 			r.t.Errorf("the next session was told:\n%s", got)
@@ -377,7 +377,7 @@ func TestReview(t *testing.T) {
 
 var waiting = regexp.MustCompile(`\bp-\d+\b`)
 
-// whenWaiting calls do with the first pending proposal.
+// whenWaiting calls do with the id of the first pending proposal.
 func (r *room) whenWaiting(dir string, do func(id string) string) string {
 	id := ""
 	stress.Becomes(func() bool {
@@ -388,8 +388,7 @@ func (r *room) whenWaiting(dir string, do func(id string) string) string {
 	return do(id)
 }
 
-// With the client's own tools, the model is told about an edit that breaks a file, and the
-// log names the client.
+// If the client's own tool breaks a file, a hook tells the model. The log names the client.
 func TestHooks(t *testing.T) {
 	eachClient(t, []string{"claude-code", "gemini"}, func(r *room) {
 		dir := r.project("one")

@@ -1,6 +1,6 @@
-// Package clients runs coding agents as their users do, against a scripted model. The model
-// listens on this machine, speaks the agents' three protocols, and makes the scripted tool
-// calls in order. It records the answers as a model would read them.
+// Package clients runs coding agents in the same way as their users, but with a scripted model. The
+// model is a server on this machine that implements three protocols. It makes the scripted tool
+// calls in order, and records the answers as a model would see them.
 package clients
 
 import (
@@ -13,12 +13,12 @@ import (
 	"sync"
 )
 
-// Call is a tool call of the model. Tool is Quarry's name of the tool, or else the
-// client's.
+// Call is a tool call by the model. Tool is the name of one of Quarry's tools or of the client's
+// own.
 type Call struct {
 	Tool   string
 	Args   map[string]any
-	Before func() // if set, runs once before the model answers with the call
+	Before func() // if set, called once before the model requests the tool call
 }
 
 // Talk records the conversation started by one prompt.
@@ -32,20 +32,20 @@ type Talk struct {
 	last    string
 }
 
-// Tools returns the tool names shown to the model at the last call, Results the answers to
-// the calls, and Last the text of the last request.
+// Tools returns the names of the tools offered to the model in the last request. Results returns
+// the answers to the calls, and Last the text of the last request.
 func (t *Talk) Tools() []string   { t.mu.Lock(); defer t.mu.Unlock(); return t.tools }
 func (t *Talk) Results() []string { t.mu.Lock(); defer t.mu.Unlock(); return t.results }
 func (t *Talk) Last() string      { t.mu.Lock(); defer t.mu.Unlock(); return t.last }
 
-// Model serves all talks. It stores only the data that tests read: the number of results in
-// a request determines the next call.
+// Model serves all talks. It stores only what the tests read. The number of results in a request
+// determines the next call.
 type Model struct {
 	mu    sync.Mutex
 	talks map[string]*Talk
 }
 
-// Script makes a talk and the prompt that starts it.
+// Script creates a talk. It returns the talk and the prompt that starts it.
 func (m *Model) Script(calls ...Call) (*Talk, string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -59,10 +59,11 @@ func (m *Model) Script(calls ...Call) (*Talk, string) {
 
 var scriptName = regexp.MustCompile(`quarry-script=(talk\d+)`)
 
-// offered is a tool of the client. A space is Codex's name for the tools of a server.
+// offered is a tool that the client offers to the model. space is Codex's name for the server that
+// has the tool.
 type offered struct{ name, space string }
 
-// dialect is one of the protocols.
+// dialect implements one of the protocols.
 type dialect struct {
 	tools   func(b map[string]any) []offered
 	results func(b map[string]any) []string
@@ -110,7 +111,7 @@ func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		t = m.talks[string(names[len(names)-1][1])]
 		m.mu.Unlock()
 	}
-	if t == nil || len(tools) == 0 { // requests for a title or a topic
+	if t == nil || len(tools) == 0 { // a request for a title or a topic, which gets a plain answer
 		d.answer(w, r, b, "ok", nil)
 		return
 	}
@@ -118,7 +119,8 @@ func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d.answer(w, r, b, text, call)
 }
 
-// next returns the answer to a request with these results.
+// next returns the model's answer to a request that contains the given results: a text, or a tool
+// call.
 func (t *Talk) next(raw string, tools []offered, results []string) (string, *called) {
 	n := len(results)
 	t.mu.Lock()
@@ -146,7 +148,7 @@ func (t *Talk) next(raw string, tools []offered, results []string) (string, *cal
 		ours := strings.Contains(o.space+o.name, "quarry")
 		if o.name == c.Tool && (want.space == "" || ours) || ours && strings.HasSuffix(o.name, "_"+c.Tool) {
 			if want = o; ours {
-				break // the client has a tool of that name, too
+				break // the client has a tool of its own with this name
 			}
 		}
 	}
@@ -162,7 +164,7 @@ func respond(w http.ResponseWriter, v any) {
 	_ = json.NewEncoder(w).Encode(v)
 }
 
-// stream writes events; each has its type as a name, except Gemini's.
+// stream writes server-sent events. Each is named by its type, except in Gemini's protocol.
 func stream(w http.ResponseWriter, events ...map[string]any) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	for _, e := range events {
@@ -174,14 +176,14 @@ func stream(w http.ResponseWriter, events ...map[string]any) {
 	}
 }
 
-// list and object read JSON that may be of another shape.
+// list and object return v if it has the expected type, and otherwise an empty value.
 func list(v any) []any { l, _ := v.([]any); return l }
 
 func object(v any) map[string]any { o, _ := v.(map[string]any); return o }
 
 func word(v any) string { s, _ := v.(string); return s }
 
-// textOf returns the text of a value that a model reads.
+// textOf returns the text in a value as the model would read it.
 func textOf(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -205,7 +207,7 @@ func textOf(v any) string {
 	return fmt.Sprint(v)
 }
 
-// anthropic is the Messages API of Claude Code.
+// anthropic is the Messages API, which Claude Code uses.
 var anthropic = dialect{
 	tools: func(b map[string]any) (tools []offered) {
 		for _, t := range list(b["tools"]) {
@@ -252,7 +254,7 @@ var anthropic = dialect{
 	},
 }
 
-// openAI is the Responses API of Codex.
+// openAI is the Responses API, which Codex uses.
 var openAI = dialect{
 	tools: func(b map[string]any) []offered { return codexTools(list(b["tools"]), "") },
 	results: func(b map[string]any) (results []string) {
@@ -295,7 +297,7 @@ func codexTools(defs []any, space string) (tools []offered) {
 	return tools
 }
 
-// gemini is the API of Gemini CLI.
+// gemini is the API that Gemini CLI uses.
 var gemini = dialect{
 	tools: func(b map[string]any) (tools []offered) {
 		for _, t := range list(b["tools"]) {

@@ -1,6 +1,5 @@
-// Package packaging_test keeps the shipped files in step with the program: the
-// manifests, the image and the release name existing tools, flags and
-// builds.
+// Package packaging_test checks that the shipped files agree with the program: the manifests, the
+// image and the release configuration name existing tools, flags and builds.
 package packaging_test
 
 import (
@@ -33,7 +32,7 @@ type toolEntry struct {
 	Description string `json:"description"`
 }
 
-// tools returns the default profile's tools, as the program lists them.
+// tools returns the tools of the default profile, as listed by the program.
 func tools(t *testing.T) []toolEntry {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -122,7 +121,7 @@ func TestManifest(t *testing.T) {
 	for _, o := range m.Server.Config.Overrides {
 		commands = append(commands, o.Command)
 	}
-	// The program names used by packaging/bundle.
+	// These are the program names that packaging/bundle uses.
 	slices.Sort(commands)
 	if diff := cmp.Diff([]string{"${__dirname}/server/quarry-darwin", "${__dirname}/server/quarry-linux", "${__dirname}/server/quarry.exe"}, commands); diff != "" {
 		t.Errorf("commands:\n%s", diff)
@@ -148,9 +147,8 @@ func TestManifest(t *testing.T) {
 
 var userConfig = regexp.MustCompile(`\$\{user_config\.(\w+)\}`)
 
-// The arguments that a desktop client passes on start a server with the tools
-// in the manifest: with one folder and with several, whatever their
-// names.
+// The arguments that a desktop client passes start a server with the tools in the manifest. The
+// test uses one folder and several, with various names.
 func TestManifestStarts(t *testing.T) {
 	m, _ := readManifest(t)
 	var all []string
@@ -199,14 +197,13 @@ func TestManifestStarts(t *testing.T) {
 	}
 }
 
-// hello initializes a session and requests the tools.
+// hello holds the requests that initialize a session and list the tools.
 const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
 {"jsonrpc":"2.0","method":"notifications/initialized"}
 {"jsonrpc":"2.0","id":2,"method":"tools/list"}
 `
 
-// listTools starts the server with arguments and returns the names of its tools,
-// sorted.
+// listTools starts a server with args and returns the sorted names of its tools.
 func listTools(t *testing.T, args []string) []string {
 	t.Helper()
 	home := t.TempDir()
@@ -294,9 +291,8 @@ func TestServerJSON(t *testing.T) {
 		if p.Transport.Type != "stdio" || p.Identifier == "" {
 			t.Errorf("package %+v", p)
 		}
-		// VS Code passes a named argument as two words, others as name=value. After a
-		// flag without a value, the second word would be mistaken for a
-		// folder.
+		// VS Code passes a named argument as two words; other clients pass name=value. If a flag
+		// had no value, the second word would be taken for a folder.
 		for _, words := range []bool{false, true} {
 			dir := t.TempDir()
 			var args []string
@@ -322,8 +318,8 @@ func TestServerJSON(t *testing.T) {
 	}
 }
 
-// The image runs as an arbitrary user, and its server changes nothing. The image with a
-// release's programs has the same final stage as the image built from source.
+// The image runs as any user, and its server changes nothing. The image with a release's programs
+// has the same final stage as the image built from source.
 func TestDockerfile(t *testing.T) {
 	last := lastStage(t, "../../Dockerfile")
 	ofRelease := lastStage(t, "image/Dockerfile")
@@ -357,7 +353,7 @@ func lastStage(t *testing.T, file string) string {
 	return stages[len(stages)-1]
 }
 
-// release has the relevant parts of .goreleaser.yaml.
+// release holds the relevant parts of .goreleaser.yaml.
 type release struct {
 	Version int
 	Builds  []struct {
@@ -401,7 +397,7 @@ func TestRelease(t *testing.T) {
 	if !slices.Equal(b.Env, []string{"CGO_ENABLED=0"}) || b.ModTimestamp != "{{ .CommitTimestamp }}" || r.Checksum.NameTemplate == "" || len(r.Sboms) == 0 {
 		t.Error("the release lacks CGO_ENABLED=0, a fixed time, checksums or an SBOM")
 	}
-	// Releases are compiled in three places, with the same flags.
+	// Releases are compiled in three places, which must use the same flags.
 	for file, version := range map[string]string{"../../Dockerfile": "$VERSION", "bundle/main.go": `" + version`} {
 		data, err := os.ReadFile(file)
 		if err != nil {
@@ -418,8 +414,7 @@ func TestRelease(t *testing.T) {
 			}
 		}
 	}
-	// The files that the archives take from the tree must exist; the others are made
-	// by the hooks.
+	// Files for the archives must exist in the tree, except those that the hooks create.
 	for _, f := range r.Archives[0].Files {
 		if strings.HasPrefix(f.Src, "bin/release/") {
 			continue
@@ -439,17 +434,17 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// maxBinary limits a stripped program, in bytes. It was 15 MB before the page and its syntax
-// colours, symbols, change sets and notes: 21.3 MB. The language of scripts, PCRE2's syntax
-// and quarry fd made it 22.6 MB. Values by path, structures, renames, and the rules and
-// activity of the page, without a new dependency, made it 24.1 MB. The type checker of Go's
+// maxBinary limits the size of a stripped program, in bytes. The size was 15 MB before the page
+// with its syntax colours, symbols, change sets and notes: 21.3 MB. Scripts, PCRE2's syntax and
+// quarry fd increased it to 22.6 MB. Values by path, structural search, renames, and the page's
+// rules and activity, without new dependencies, increased it to 24.1 MB. The type checker of Go's
 // standard library, which makes renames reliable, added 1.4 MB: 25.9 MB.
 const maxBinary = 26_200_000
 
-// The documented flags give the same bytes in any folder and stamp the version;
-// without them the version comes from git. Only releases use these flags, so every
-// package would be compiled for this test alone: scripts/release-check.sh
-// runs it, and TestRelease checks the flags themselves.
+// With the documented flags, builds in different folders give the same bytes, and the version is
+// stamped; without them the version comes from git. Because only releases use these flags, this
+// test has to compile every package. So only scripts/release-check.sh runs it; TestRelease checks
+// the flags themselves.
 func TestReproducible(t *testing.T) {
 	if !stress.Thorough() {
 		t.Skip("compiles the program anew: run make release-check, or set STRESS=short")
@@ -488,7 +483,7 @@ func TestReproducible(t *testing.T) {
 	}
 }
 
-// copySource copies the files from which the program is compiled.
+// copySource copies the files that are needed to compile the program.
 func copySource(t *testing.T, name string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), name)
@@ -506,7 +501,7 @@ func copySource(t *testing.T, name string) string {
 			}
 			return os.MkdirAll(filepath.Join(dir, rel), 0o755)
 		}
-		// In a worktree .git is a file: with it, git would commit to the original.
+		// In a worktree .git is a file. If it were copied, git would commit to the original.
 		if !d.Type().IsRegular() || strings.HasPrefix(d.Name(), ".") || strings.HasSuffix(path, "_test.go") {
 			return nil
 		}

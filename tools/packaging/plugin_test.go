@@ -13,8 +13,8 @@ import (
 	"quarry/internal/cli"
 )
 
-// The plugin names existing tools, its skill is the output of quarry agents-md, its
-// manifests agree, and its entries start a server.
+// The plugin names only existing tools, its skill is the output of quarry agents-md, its manifests
+// agree, and its entries start a server.
 func TestPlugin(t *testing.T) {
 	skill := string(read(t, "plugin/skills/quarry/SKILL.md"))
 	front, body, found := strings.Cut(strings.TrimPrefix(skill, "---\n"), "\n---\n\n")
@@ -47,8 +47,8 @@ func TestPlugin(t *testing.T) {
 	}
 
 	m, _ := readManifest(t)
-	// Clients install a plugin from the repository. They compare the committed version with
-	// their own, so it must be the newest release's.
+	// Clients install the plugin from the repository and compare the version there with their own.
+	// So the committed version must be the latest release's.
 	release := regexp.MustCompile(`(?m)^## (\d+\.\d+\.\d+)$`).FindSubmatch(read(t, "../../CHANGELOG.md"))
 	if release == nil {
 		t.Fatal("CHANGELOG.md has no release")
@@ -84,7 +84,7 @@ func TestPlugin(t *testing.T) {
 		for i, a := range entry.Args {
 			entry.Args[i] = strings.ReplaceAll(a, "${workspaceFolder}", t.TempDir())
 		}
-		if file == ".mcp.json" { // started in the project's folder
+		if file == ".mcp.json" { // clients start it in the project's folder
 			entry.Args = append(entry.Args, "--root", t.TempDir())
 		}
 		if got := listTools(t, entry.Args); entry.Command != "quarry" || !slices.Contains(got, "edit_file") {

@@ -23,7 +23,7 @@ func readme(t *testing.T) string {
 	return string(read(t, "../../README.md"))
 }
 
-// block returns the code block below a heading.
+// block returns the first code block below a heading.
 func block(t *testing.T, heading, language string) string {
 	t.Helper()
 	_, text, found := strings.Cut(readme(t), "\n## "+heading+"\n")
@@ -38,8 +38,8 @@ func block(t *testing.T, heading, language string) string {
 	return text
 }
 
-// The section names the tools of the profiles that install chooses, and only existing ones;
-// docs/PROFILES.md has all.
+// The section lists tools of the profiles that install may select. All of them exist, and
+// docs/PROFILES.md lists the rest.
 func TestReadmeTools(t *testing.T) {
 	_, text, _ := strings.Cut(readme(t), "\n## Tools\n")
 	text, _, _ = strings.Cut(text, "\n## ")
@@ -84,10 +84,10 @@ func TestReadmeProgram(t *testing.T) {
 	}
 }
 
-// The two commands that connect an agent work in an empty folder with only Go on the path,
-// and the connected server answers. The program is compiled from the checkout: in a copy
-// every package would be compiled again, for 40 s of processor time.
-// scripts/bare-room.sh runs the first two commands in a clone.
+// The two commands that connect an agent work in an empty folder with only Go in the PATH, and the
+// connected server answers. The program is compiled from the checkout, because compiling a copy
+// would compile every package again, which takes 40 s of processor time. scripts/bare-room.sh runs
+// the first two commands in a clone.
 func TestReadmeConnect(t *testing.T) {
 	if testing.Short() {
 		t.Skip("links the program: run without -short")
@@ -137,7 +137,7 @@ func TestReadmeConnect(t *testing.T) {
 	}
 	server := config.Servers["quarry"]
 	cmd := exec.Command(server.Command, server.Args...)
-	cmd.Dir, cmd.Env = dir, env // the client starts it in the project
+	cmd.Dir, cmd.Env = dir, env // clients start the server in the project's folder
 	cmd.Stdin = strings.NewReader(hello)
 	out, err := cmd.Output()
 	if err != nil || !bytes.Contains(out, []byte(`"search_files"`)) {

@@ -1,15 +1,15 @@
 //go:build linux
 
-// Command picture makes the pictures of the README from real runs.
+// Command picture makes the README's pictures from real runs of the program.
 //
 //	scripts/tool picture                 docs/quarry.svg: the program in a terminal
 //	scripts/tool picture -page           docs/page.png: the local page
 //	scripts/tool picture -page -all DIR  every view of it in both themes and widths
 //
 // For the terminal it builds the program, makes a small project, runs the commands of the session
-// on a pseudo-terminal and draws the output. An unknown escape sequence is an error, so the
-// picture never differs from a terminal. The tests fail if the program's output
-// differs from the picture.
+// on a pseudo-terminal and draws the output. It fails if the output has an unknown escape sequence,
+// so the picture is what a terminal shows. The tests fail if the program's output no longer agrees
+// with the picture.
 package main
 
 import (
@@ -66,7 +66,7 @@ func writeProject(dir string, files map[string]string) error {
 	return err
 }
 
-// session lists the typed commands. Each word is an argument.
+// session lists the commands to type, as lists of words.
 var session = [][]string{
 	{"search", "retries"},
 	{"search", "-t", "md", "how often"},

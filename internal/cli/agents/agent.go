@@ -1,8 +1,8 @@
-// Package agents serves agents: the tools over MCP, single tool calls, the page beside
-// them, and the settings of clients that start the server.
+// Package agents serves agents. It offers the tools over MCP or as single calls, serves the page
+// for people, and edits the settings of clients that start the server.
 //
-// Opening a workspace here decides what an agent may see and change. No call can widen
-// it.
+// Opening a workspace here determines what an agent may see and change. No tool call can extend
+// that.
 package agents
 
 import (
@@ -37,26 +37,26 @@ import (
 	"quarry/tool"
 )
 
-// agent opens folders for an agent, for one call or for a server: inside the sandbox,
-// under the policy, with the tools of a profile.
+// agent opens folders for an agent, for one call or for a server. It applies the sandbox, the
+// policy and the tools of a profile.
 type agent struct {
 	s        env.Streams
-	trash    string // where deleted files go
+	trash    string // where deleted files are moved
 	roots    []string
 	profile  string
 	tools    []string
 	readOnly bool
-	asked    bool // a person asks: an empty answer sets the exit code
-	json     bool // a person's answers are in JSON
+	asked    bool // the caller is a person: an empty answer sets the exit code
+	json     bool // print answers to a person as JSON
 	data     bool // tools answer in JSON
 	noIndex  bool
 	allow    []string
 	deny     []string
 	force    bool
 	review   bool     // changes wait for a person's review
-	reviewed []string // only changes of these clients
+	reviewed []string // if set, only changes by these clients wait for review
 	noGate   bool     // no review: a person runs this process, not an agent
-	stays    bool     // the process outlives its calls, as a server does
+	stays    bool     // the process serves many calls
 	secret   string   // the file with the server's own token, closed to all tools
 	noLog    bool     // a root has no undo log, so nothing in it can be changed
 	record   env.Recorded
@@ -85,7 +85,7 @@ func (a *agent) groups() []command.Group {
 	return []command.Group{{Title: "What is served", Flags: what}, {Title: "What it may do", Flags: may}}
 }
 
-// registry makes the tools; without a workspace they can only be described.
+// registry makes the tools that work on set. If set is nil, the tools can only be described.
 func (a *agent) registry(set *quarry.Workspace) (*tool.Registry, error) {
 	limit, err := a.searchTime()
 	if err != nil {
@@ -105,9 +105,9 @@ func (a *agent) registry(set *quarry.Workspace) (*tool.Registry, error) {
 	return profile.New(set, o)
 }
 
-// clientIsHere refuses changes while the client works elsewhere: in another checkout of a
-// root's repository, according to its hooks, or, if no root was named, in other folders,
-// according to the client.
+// clientIsHere returns a check that refuses changes while the client works elsewhere. The client's
+// hooks report when it works in another checkout of a root's repository. If no root was named, the
+// client itself reports its folders.
 func (a *agent) clientIsHere(set *quarry.Workspace, started time.Time) func(context.Context) error {
 	found := len(a.roots) == 0
 	return func(ctx context.Context) error {
@@ -127,8 +127,8 @@ func (a *agent) clientIsHere(set *quarry.Workspace, started time.Time) func(cont
 	}
 }
 
-// worksIn reports whether a client of these folders works in a root: one of them contains
-// it, or is inside it and not in a project of its own.
+// worksIn reports whether a client with these folders works in root: a folder contains root, or is
+// inside root and not in another project there.
 func worksIn(folders []string, root string) bool {
 	return slices.ContainsFunc(folders, func(dir string) bool {
 		real, err := env.RealPath(dir)
@@ -140,7 +140,7 @@ func worksIn(folders []string, root string) bool {
 	})
 }
 
-// searchTime is how long a search may take; 0 means the default.
+// searchTime returns the time limit of a search; 0 means the default.
 func (a *agent) searchTime() (time.Duration, error) {
 	file, err := a.s.File()
 	if err != nil {
@@ -165,8 +165,8 @@ func (a *agent) checkTrash() error {
 	return fmt.Errorf("--trash %q: system, local or none", a.trash)
 }
 
-// open opens the roots for an agent. keep says that the process is long-lived and may own
-// the index; otherwise it asks the owner.
+// open opens the roots for an agent. keep is set for long-lived processes, which may own the index;
+// others query its owner.
 func (a *agent) open(keep bool, log *slog.Logger) (_ *quarry.Workspace, err error) {
 	if err := a.checkTrash(); err != nil {
 		return nil, err
@@ -217,14 +217,14 @@ func (a *agent) openOne(root string, keep bool, log *slog.Logger) (*quarry.Works
 		return nil, err
 	}
 	if lifted.Text != "true" {
-		places, _ := clients.UserPlaces(runtime.GOOS, a.s.Env()) // without a home, only the project's
+		places, _ := clients.UserPlaces(runtime.GOOS, a.s.Env()) // without a home folder, only the project's places are protected
 		opts.Guard = clients.GuardIn(root, places)
 	}
 	if err := a.s.Journal(root, opts); err != nil {
 		return nil, err
 	}
 	if opts.StateDir, err = a.s.StateDir(root); err != nil {
-		opts.StateDir = "" // then list_changes shows nothing
+		opts.StateDir = "" // list_changes will then report no changes
 	} else if !opts.ReadOnly {
 		err = env.TryWrite(filepath.Dir(opts.StateDir))
 	}
@@ -246,7 +246,7 @@ func (a *agent) openOne(root string, keep bool, log *slog.Logger) (*quarry.Works
 		if err != nil {
 			log.Warn("no place for an index: searches read the files", "error", err)
 		} else {
-			place.Ask = !keep || env.TryWrite(place.Dir) != nil // another process may own it nevertheless
+			place.Ask = !keep || env.TryWrite(place.Dir) != nil // ask another process, which may own the index even if this one can't write it
 			opts.Index = place
 		}
 	}
@@ -290,7 +290,7 @@ call, or embedded in a Go program.`,
 	return cmd
 }
 
-// tokens prints the cost of each definition, and of all.
+// tokens prints the number of tokens of each tool definition, and their sum.
 func (a *agent) tokens(r *tool.Registry) error {
 	each, total, err := profile.Costs(r, a.data || profile.InJSON(a.profile))
 	if err != nil {
@@ -307,7 +307,7 @@ func (a *agent) tokens(r *tool.Registry) error {
 	return a.s.Print(b.String())
 }
 
-// toolList describes tools to people.
+// toolList formats the list of tools for people.
 func toolList(r *tool.Registry) string {
 	var b strings.Builder
 	for i, t := range r.Tools() {
@@ -364,7 +364,7 @@ func (a *agent) call(cmd *cobra.Command, args []string) error {
 	return a.answer(cmd, args[0], raw)
 }
 
-// answer calls a tool and prints its answer.
+// answer calls a tool and prints the result.
 func (a *agent) answer(cmd *cobra.Command, name string, raw json.RawMessage) error {
 	set, err := a.open(false, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -393,7 +393,7 @@ func (a *agent) answer(cmd *cobra.Command, name string, raw json.RawMessage) err
 	return err
 }
 
-// foundNone reports whether an answer has no definitions, uses and passages.
+// foundNone reports whether an answer contains no definitions, references or passages.
 func foundNone(res *tool.Result) bool {
 	var found struct{ Symbols, References, Results []json.RawMessage }
 	data, err := json.Marshal(res.Structured)

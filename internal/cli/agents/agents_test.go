@@ -58,7 +58,7 @@ func TestParseRoots(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		values []string
-		want   string // names, or a part of the error
+		want   string // the expected names, or a part of the error
 		fails  bool
 	}{
 		{"one", []string{"app"}, "", false},
@@ -110,7 +110,7 @@ func TestTokenFile(t *testing.T) {
 		file := filepath.Join(dir, name)
 		err := os.WriteFile(file, []byte(c.text), c.mode)
 		if err == nil {
-			err = os.Chmod(file, c.mode) // whatever the umask
+			err = os.Chmod(file, c.mode) // independent of the umask
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -129,7 +129,7 @@ func TestTokenFile(t *testing.T) {
 	}
 }
 
-// The server command of a client has the flags given to install.
+// The server command that install writes has the flags given to install.
 func TestServerArgs(t *testing.T) {
 	var f installFlags
 	fl := pflag.NewFlagSet("", pflag.ContinueOnError)
@@ -145,7 +145,7 @@ func TestServerArgs(t *testing.T) {
 	}
 }
 
-// Every flag of the server that can be given to install reaches the server.
+// Every server flag that install accepts is passed on to the server.
 func TestServerArgsAreAll(t *testing.T) {
 	var f installFlags
 	fl := pflag.NewFlagSet("", pflag.ContinueOnError)
@@ -213,7 +213,7 @@ func TestTokenFileIsHidden(t *testing.T) {
 	}
 }
 
-// An entry names the profile with which agents worked best, unless one was chosen.
+// An entry names the profile with which agents worked best, unless the user chose one.
 func TestProposedProfile(t *testing.T) {
 	base := t.TempDir()
 	config := filepath.Join(base, "quarry.toml")

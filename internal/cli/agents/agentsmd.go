@@ -18,8 +18,8 @@ import (
 	"quarry/internal/profile"
 )
 
-// guides tell an agent which tool to use when: a file for each selectable profile, and a
-// skill for the shell. A test compares their names with the tools.
+// guides are texts that tell an agent when to use which tool: one file for each selectable profile,
+// and a skill for use in a shell. A test checks that the tools they name exist.
 //
 //go:embed guides/*.md
 var guides embed.FS
@@ -63,7 +63,7 @@ func (a *agent) agentsText(cmd *cobra.Command) (string, error) {
 		if a.profile, err = f.proposedProfile(a.s, &target{project: root}, cmd.Flags()); err != nil {
 			return "", err
 		}
-		if a.profile == "" { // quarry.toml may name one
+		if a.profile == "" { // quarry.toml may set the profile
 			file, err := a.s.File()
 			if err != nil {
 				return "", err
@@ -85,8 +85,8 @@ func (a *agent) agentsText(cmd *cobra.Command) (string, error) {
 	return "## Searching and changing files\n\n" + profile.Instructions(a.profile, tools, nil, false) + "\n", nil
 }
 
-// skillFiles are where clients look for a skill: below the project, or with --scope user
-// below the user's home.
+// skillFiles maps each client to the file where it looks for a skill. The path is relative to the
+// project, or with --scope user to the user's home.
 var skillFiles = map[string]string{"claude-code": ".claude/skills/quarry/SKILL.md", "codex": ".codex/skills/quarry/SKILL.md", "gemini": ".gemini/skills/quarry/SKILL.md"}
 
 // NewSkill makes quarry skill.
@@ -170,7 +170,7 @@ and strings are only counted. It is the tool find_symbol of the profile code. Pa
 		"find_symbol", func(names []string) map[string]any { return map[string]any{"names": names, "references": true} })
 }
 
-// asking makes a command that calls one tool of the profile code and prints its answer.
+// asking makes a command that calls the tool name of the profile code and prints the result.
 func asking(s env.Streams, use, short, long, example, name string, args func([]string) map[string]any) *cobra.Command {
 	a := &agent{s: s, profile: "code", readOnly: true, asked: true}
 	path, budget := "", 0

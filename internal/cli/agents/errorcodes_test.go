@@ -15,7 +15,7 @@ import (
 	"quarry/internal/cli/env"
 )
 
-// failing has calls of tools in both quarry and vault, and the expected error codes.
+// failing lists tool calls with the error codes expected in the profiles quarry and vault.
 var failing = []struct {
 	tool, args string
 	code       fault.Code
@@ -42,9 +42,9 @@ var failing = []struct {
 	{"get_file_info", `{"path":"missing.md"}`, fault.NotFound},
 }
 
-// An error has the same code everywhere: in the text of quarry, the structure of
-// --structured, and the recorded activity of each server, including vault, whose texts have
-// no codes.
+// An error has the same code in the text of the profile quarry, in the structure of --structured,
+// and in each server's recorded activity. This includes servers with the profile vault, whose texts
+// have no codes.
 func TestErrorCodes(t *testing.T) {
 	for _, c := range []struct {
 		name, profile string
@@ -120,7 +120,7 @@ func TestErrorCodes(t *testing.T) {
 	}
 }
 
-// keptCalls reads the recorded activity below a folder.
+// keptCalls returns the recorded calls below a folder.
 func keptCalls(t *testing.T, dir string) (calls []activity.Call) {
 	err := filepath.WalkDir(dir, func(p string, d os.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(p, ".calls") {

@@ -17,7 +17,7 @@ import (
 	"quarry/tool"
 )
 
-// reviews reports whether changes in a root wait for a person.
+// reviews reports whether changes in a root have to wait for a person's approval.
 func (a *agent) reviews(root string) bool {
 	if v, ok := a.s.ForRoot(root, "mcp.review"); ok {
 		return v.Text == "true"
@@ -25,8 +25,8 @@ func (a *agent) reviews(root string) bool {
 	return a.review
 }
 
-// gate makes agents' changes wait for a person if requested, and always applies the
-// owner's rules.
+// gate makes agents' changes wait for review if that is requested. The owner's rules for changes
+// always apply.
 func (a *agent) gate(root string, opts *quarry.Options) error {
 	on := a.reviews(root)
 	if len(a.reviewed) > 0 && !on {
@@ -64,7 +64,8 @@ func (a *agent) gate(root string, opts *quarry.Options) error {
 	return nil
 }
 
-// news adds the decisions about a client's proposals to the next answer of any tool.
+// news returns a function that reports new decisions about a client's proposals. Its text is added
+// to the next answer of any tool. done closes the proposals.
 func (a *agent) news(roots []string) (also func(ctx context.Context) string, done func() error, err error) {
 	var stores []*review.Store
 	done = func() error {
@@ -98,8 +99,8 @@ func (a *agent) news(roots []string) (also func(ctx context.Context) string, don
 	}, done, nil
 }
 
-// tellPresence records the connected clients for the page. Failures are only logged, since
-// no call depends on it.
+// tellPresence records the connected clients for the page. Failures are only logged, because the
+// tool calls don't need the record.
 func (f *mcpFlags) tellPresence(set *toolset, ws *quarry.Workspace, log *slog.Logger) {
 	var servers []*presence.Server
 	for _, r := range ws.Roots() {

@@ -11,8 +11,8 @@ import (
 	"quarry/internal/profile"
 )
 
-// Every name in the guides is a tool of the profile, a parameter of one, or a command; and
-// every tool of a selectable profile is named.
+// Every name in a guide is a tool of its profile, a parameter of one, or a command, and the guide
+// of a selectable profile names all of its tools.
 func TestGuidesNameTools(t *testing.T) {
 	for _, name := range profile.Names() {
 		var out bytes.Buffer
@@ -34,7 +34,7 @@ func TestGuidesNameTools(t *testing.T) {
 				params[p.Name] = true
 			}
 		}
-		if name == "notes" || name == "quarry" { // which show them in a vault
+		if name == "notes" || name == "quarry" { // these profiles show further tools in a vault
 			for _, n := range []string{"properties", "tags", "links", "edit_section", "read_section"} {
 				tools[n] = true
 			}
@@ -52,7 +52,7 @@ func TestGuidesNameTools(t *testing.T) {
 	}
 }
 
-// The skill costs a model at most 900 tokens, at four bytes each.
+// The skill has at most 900 tokens of four bytes, because a model has to read it.
 func TestSkillIsShort(t *testing.T) {
 	text := guide("skill")
 	if n := len(text) / 4; n > 900 || n < 300 {

@@ -11,8 +11,8 @@ import (
 	"quarry/internal/config"
 )
 
-// Every path in the configuration and in a flag may begin with ~/, because no shell
-// expands the settings of a client.
+// Every path in the configuration and in flags may begin with ~/, because in the settings of a
+// client no shell expands it.
 func TestHomeInPaths(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)
@@ -40,7 +40,7 @@ func TestHomeInPaths(t *testing.T) {
 	if root, err := env.RootPath("~/notes"); err != nil || root != real {
 		t.Errorf("--root: %q, %v", root, err)
 	}
-	// Add new keys for paths here too.
+	// If this fails, add the new key for a path to the test.
 	var paths []string
 	for _, k := range config.Keys() {
 		if strings.Contains(k.Example, "~/") {

@@ -16,8 +16,8 @@ import (
 	"quarry/internal/clients"
 )
 
-// NewHook makes quarry hook, with install and uninstall. Events are handled before the
-// commands are built.
+// NewHook makes quarry hook with its subcommands install and uninstall. Hook events don't get here:
+// they are handled before the commands are built.
 func NewHook(s env.Streams) *cobra.Command {
 	cmd := command.New("hook EVENT", "Answer a hook of an MCP client",
 		`Answer a hook of Claude Code, Codex or Gemini CLI: before-tool, after-tool or
@@ -66,7 +66,7 @@ func hookCommand(s env.Streams, name, short, long string, run func(*hookFlags, e
 	return cmd
 }
 
-// target finds the settings with the hooks of a client.
+// target finds the settings file that contains a client's hooks.
 func (f *hookFlags) target(s env.Streams) (*target, error) {
 	if !slices.Contains(clients.HookClients, f.client) {
 		return nil, fmt.Errorf("--client %q: one of %s", f.client, strings.Join(clients.HookClients, ", "))
@@ -104,7 +104,7 @@ func (f *hookFlags) install(s env.Streams, t *target) error {
 		program = `"` + program + `"`
 	}
 	base := t.old
-	if f.start { // hooks without it are replaced
+	if f.start { // replaces hooks installed without --start
 		if without, found, err := f.hooks.Remove(base); err == nil && found {
 			base = without
 		}

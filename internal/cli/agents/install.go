@@ -79,7 +79,7 @@ notes for an Obsidian vault, code for any other folder.`,
 	return cmd
 }
 
-// addWhere adds the flags that select an entry of a client.
+// addWhere adds the flags that identify a client's settings and the entry in them.
 func (f *installFlags) addWhere(fl *pflag.FlagSet) {
 	fl.StringVar(&f.client, "client", "", "the `client`: "+strings.Join(clients.Names(), ", "))
 	fl.StringVar(&f.scope, "scope", "", "settings of the user or of the project: `user` or project")
@@ -88,12 +88,12 @@ func (f *installFlags) addWhere(fl *pflag.FlagSet) {
 	fl.BoolVar(&f.write, "write", false, "change the file; otherwise it is only shown")
 }
 
-// target is the client entry to change.
+// target is the entry to change in a client's settings.
 type target struct {
 	*clients.Client
-	project string // the folder of the settings; "" for the user's settings
+	project string // the project whose settings are changed; "" for the user's settings
 	file    string
-	old     []byte // text of the file
+	old     []byte // current content of the settings file
 	roots   []namedRoot
 }
 
@@ -138,8 +138,7 @@ func (f *installFlags) target(s env.Streams) (*target, error) {
 	return t, err
 }
 
-// inProject finds the settings of the project of the only root, or else of the current
-// project.
+// inProject selects the settings file of a project: that of the only root, or else the current one.
 func (t *target) inProject() (err error) {
 	given := ""
 	if len(t.roots) == 1 && t.roots[0].name == "" {
@@ -157,8 +156,8 @@ func (t *target) inProject() (err error) {
 	return err
 }
 
-// inside returns a settings file of the project. In a repository it may be a link to the
-// user's settings.
+// inside returns the path of a settings file of the project. It refuses a link that leads out of
+// the project, because a repository may contain one to the user's settings.
 func (t *target) inside(name string) (string, error) {
 	file := filepath.Join(t.project, filepath.FromSlash(name))
 	real := rootfs.RealPath(file)
@@ -244,7 +243,7 @@ func (f *installFlags) run(s env.Streams, flags *pflag.FlagSet) error {
 	return nil
 }
 
-// writeEdit changes one file and records its old text for uninstall.
+// writeEdit writes one file and records its old content for uninstall.
 func (f *installFlags) writeEdit(s env.Streams, e edit, next string) error {
 	missing := clients.Missing(e.file)
 	if err := writeClient(s, e.file, e.old, e.new, fmt.Sprintf("Wrote %s to %s.", f.name, e.file), next); err != nil {
@@ -254,14 +253,14 @@ func (f *installFlags) writeEdit(s env.Streams, e edit, next string) error {
 	if err == nil {
 		err = records.Installed(e.file, f.name, e.old, e.new, e.old != nil, missing)
 	}
-	if err != nil { // the entry is written; only uninstalling is less exact
+	if err != nil { // the entry was written; only uninstall can't restore the exact old file
 		s.Say("The old text of the file could not be kept, so uninstall will remove the entry alone: %v\n", err)
 	}
 	return nil
 }
 
-// approveLevel removes read and all from the values of --allow; the others are globs for the
-// server.
+// approveLevel removes the words read and all from the values of --allow and returns the one given.
+// The other values are globs for the server.
 func (f *installFlags) approveLevel(flags *pflag.FlagSet) (level string, err error) {
 	f.allow = slices.DeleteFunc(f.allow, func(v string) bool {
 		found := v == "read" || v == "all"
@@ -279,7 +278,7 @@ func (f *installFlags) approveLevel(flags *pflag.FlagSet) (level string, err err
 	return level, err
 }
 
-// approval returns the client's settings that allow calling an entry's tools unasked.
+// approval returns the client settings that let the entry's tools run without asking the user.
 func (f *installFlags) approval(t *target, entry *clients.Entry, level string) (clients.Approval, error) {
 	named := f.profile
 	if i := slices.Index(entry.Args, "--profile"); i >= 0 {
@@ -296,7 +295,7 @@ func (f *installFlags) approval(t *target, entry *clients.Entry, level string) (
 	return t.Approval(a), nil
 }
 
-// addLists adds words to lists in a client's settings, writing each file once.
+// addLists adds words to lists in a client's settings. It writes each file only once.
 func (f *installFlags) addLists(s env.Streams, t *target, lists []clients.List, edits []edit) ([]edit, error) {
 	for _, l := range lists {
 		if l.OnlyProject && t.project == "" {
@@ -358,11 +357,11 @@ func writeClient(s env.Streams, file string, old, changed []byte, done, next str
 	return err
 }
 
-// mayReplace refuses to make an entry serve another folder than before.
+// mayReplace refuses to replace an entry that serves other folders, unless --replace is given.
 func (f *installFlags) mayReplace(t *target, entry *clients.Entry) error {
 	servers, err := t.Servers(t.old)
 	if err != nil || servers[f.name] == nil || f.replace {
-		return nil // Set reports why settings can't be changed
+		return nil // Set will report why the settings can't be changed
 	}
 	const hint = "\n  --replace replaces it, --name gives the new entry another name"
 	old, ok := t.Read(servers[f.name])
@@ -371,14 +370,15 @@ func (f *installFlags) mayReplace(t *target, entry *clients.Entry) error {
 	}
 	before, now := t.served(&old), t.served(entry)
 	before = slices.DeleteFunc(before, func(dir string) bool { return filepath.IsAbs(dir) && !env.Exists(dir) })
-	// An entry without its own folder also serves the project of the old one.
+	// The new entry may replace one whose folders are gone. If it has no folder of its own, it may
+	// replace one with a single folder, because it serves that project too.
 	if len(before) == 0 || len(now) == 0 && len(before) == 1 || slices.Equal(before, now) {
 		return nil
 	}
 	return fmt.Errorf("the entry %s of %s serves %s%s", f.name, t.file, strings.Join(before, ", "), hint)
 }
 
-// served returns the folders that an entry serves; none if the client decides.
+// served returns the folders that an entry serves; none if the client chooses them.
 func (t *target) served(e *clients.Entry) []string {
 	roots, _ := e.Roots()
 	var list []string
@@ -412,7 +412,7 @@ func (f *installFlags) entry(s env.Streams, t *target, flags *pflag.FlagSet) (e 
 		if e.Command, err = os.Executable(); err != nil {
 			return nil, nil, err
 		}
-		if t.project != "" { // the settings are shared with others
+		if t.project != "" { // project settings are shared with other users
 			if onPath(e.Command) {
 				e.Command = "quarry"
 			} else {
@@ -420,7 +420,7 @@ func (f *installFlags) entry(s env.Streams, t *target, flags *pflag.FlagSet) (e 
 			}
 		}
 	}
-	// Refuse here what the server would refuse, because a person reads the error here.
+	// Check now what the server would refuse at its start, because here a person sees the error.
 	if _, err := profile.New(nil, &profile.Options{Profile: f.profile, Tools: f.tools, ReadOnly: f.readOnly}); err != nil {
 		return nil, nil, err
 	}
@@ -432,7 +432,7 @@ func (f *installFlags) entry(s env.Streams, t *target, flags *pflag.FlagSet) (e 
 	case t.project != "":
 		roots, err = t.sharedRoots()
 	case len(t.roots) == 1 && t.roots[0].name == "" && t.UserFolder != "-" && f.name == flags.Lookup("name").DefValue:
-		// One entry for all projects must not serve one project's folder to the others.
+		// This entry is for all projects, so it must not be tied to the folder of one.
 		t.roots = nil
 		notes = append(notes, "The entry serves the folder that "+t.Title+" works in, so it has no --root. For one folder in all projects give it a name of its own: --name NAME.")
 		roots, err = t.userRoots()
@@ -453,7 +453,7 @@ func (f *installFlags) entry(s env.Streams, t *target, flags *pflag.FlagSet) (e 
 		e.Args = append(e.Args, "--profile", proposed)
 	}
 	e.Args = append(e.Args, serverArgs(flags)...)
-	var names []any // without these the undo log and the index would be elsewhere
+	var names []any // the server needs these to find the same undo log and index
 	for _, name := range []string{"XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR"} {
 		if s.Env()(name) != "" && t.Variables != "" {
 			names = append(names, name)
@@ -465,7 +465,7 @@ func (f *installFlags) entry(s env.Streams, t *target, flags *pflag.FlagSet) (e 
 	return e, notes, nil
 }
 
-// onPath reports whether the command quarry starts this program.
+// onPath reports whether the command name quarry starts the program self.
 func onPath(self string) bool {
 	found, err := exec.LookPath("quarry")
 	if err != nil {
@@ -479,8 +479,8 @@ func onPath(self string) bool {
 	return err == nil && os.SameFile(one, two)
 }
 
-// sharedRoots returns the values of --root for the settings of a project: relative to its
-// folder, because other users and worktrees have it elsewhere.
+// sharedRoots returns the values of --root for the settings of a project. They are relative to the
+// project's folder, which has another path for other users and in other worktrees.
 func (t *target) sharedRoots() ([]string, error) {
 	if len(t.roots) == 0 && t.Folder != "" {
 		return []string{t.Folder}, nil
@@ -505,7 +505,7 @@ func (t *target) sharedRoots() ([]string, error) {
 	return list, nil
 }
 
-// userRoots returns the values of --root for the settings of a user.
+// userRoots returns the values of --root for the user's settings.
 func (t *target) userRoots() ([]string, error) {
 	if len(t.roots) > 0 {
 		var list []string
@@ -525,10 +525,10 @@ func (t *target) userRoots() ([]string, error) {
 	return []string{t.UserFolder}, nil
 }
 
-// proposedProfile returns the profile for an entry if neither --profile nor quarry.toml
-// names one: notes for a vault, else code, with which agents needed the fewest tokens for
-// the same tasks (docs/FIGURES.md, "Agents"). It is "", which leaves the server's default, if
-// --tools names tools, or if vaults and other folders are served together.
+// proposedProfile returns the profile for an entry if neither --profile nor quarry.toml names one.
+// It is notes for a vault. Otherwise it is code, with which agents needed the fewest tokens for the
+// same tasks (docs/FIGURES.md, "Agents"). It is "", which means the server's default, if --tools is
+// given or if vaults and other folders are served together.
 func (f *installFlags) proposedProfile(s env.Streams, t *target, flags *pflag.FlagSet) (string, error) {
 	if flags.Changed("profile") || flags.Changed("tools") {
 		return "", nil
@@ -545,7 +545,7 @@ func (f *installFlags) proposedProfile(s env.Streams, t *target, flags *pflag.Fl
 		return "", err
 	}
 	vaults := 0
-	for _, dir := range append(dirs, "") { // "" for settings of all folders
+	for _, dir := range append(dirs, "") { // "" means the settings that apply to all folders
 		set, err := file.Get(s.Env(), dir, "mcp.profile")
 		if err != nil {
 			return "", err
@@ -569,7 +569,7 @@ func (f *installFlags) proposedProfile(s env.Streams, t *target, flags *pflag.Fl
 	return "", nil
 }
 
-// serverArgs returns the server flags among those given.
+// serverArgs returns the given flags that the server has too.
 func serverArgs(flags *pflag.FlagSet) []string {
 	var args []string
 	for _, name := range []string{"profile", "tools", "read-only", "trash", "allow", "deny", "force", "no-index", "structured", "record", "no-record", "review", "review-client", "verbose"} {

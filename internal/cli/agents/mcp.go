@@ -91,7 +91,7 @@ func (f *mcpFlags) groups() []command.Group {
 	return append(list, command.Group{Title: "Serving HTTP", Flags: web})
 }
 
-// serverGroups are the flags that define what is served; quarry mcp install has them too.
+// serverGroups returns the flags of the server, which quarry mcp install has too.
 func (f *mcpFlags) serverGroups() []command.Group {
 	other := command.NewFlags()
 	other.BoolVar(&f.data, "structured", false, "answer in JSON, with schemas; for clients that want data")
@@ -133,13 +133,13 @@ func (f *mcpFlags) run(ctx context.Context, s env.Streams) error {
 		}
 	}
 	if errors.Is(err, mcpserver.ErrUnended) {
-		return err // closing would wait for that call
+		return err // a call is still running, and close would wait for it
 	}
 	if listener != nil {
 		return errors.Join(err, set.close())
 	}
-	// The client waits two seconds for the end of the process. Anything not closed by then
-	// is left as after a crash, which its formats tolerate.
+	// The client waits two seconds for the process to end, so closing has a time limit too. A file
+	// that is not closed in time looks as after a crash, which its format tolerates.
 	closed := make(chan error, 1)
 	go func() { closed <- set.close() }()
 	select {
@@ -150,10 +150,10 @@ func (f *mcpFlags) run(ctx context.Context, s env.Streams) error {
 	}
 }
 
-// closeTime is the rest of two seconds after mcpserver.DefaultGrace.
+// closeTime is how much of the client's two seconds is left after mcpserver.DefaultGrace.
 const closeTime = 300 * time.Millisecond
 
-// listen checks the flags of HTTP and opens the port; all results are nil for stdio.
+// listen checks the HTTP flags and opens the port. For stdio it returns nil.
 func (f *mcpFlags) listen(s env.Streams) (*mcpserver.HTTPOptions, net.Listener, error) {
 	if f.http == "" {
 		if f.tokenFile != "" || f.allowRemote || len(f.hosts)+len(f.origins) > 0 {
@@ -179,8 +179,8 @@ func (f *mcpFlags) listen(s env.Streams) (*mcpserver.HTTPOptions, net.Listener, 
 	return &mcpserver.HTTPOptions{Token: token, Hosts: f.hosts, Origins: f.origins, Remote: remote}, listener, nil
 }
 
-// httpAddress completes an address. Without a host it means only this machine. Go would
-// listen on every network, which people don't expect here.
+// httpAddress completes a listening address. Without a host, only this machine can connect; Go's
+// default would be every network, which people don't expect here.
 func httpAddress(given string) (address string, remote bool, err error) {
 	if _, err := strconv.ParseUint(given, 10, 16); err == nil {
 		given = ":" + given
@@ -196,13 +196,13 @@ func httpAddress(given string) (address string, remote bool, err error) {
 	return net.JoinHostPort(host, port), !isLoopback(host), nil
 }
 
-// isLoopback reports whether a host can only be this machine.
+// isLoopback reports whether a host name or address always means this machine.
 func isLoopback(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return strings.EqualFold(host, "localhost") || err == nil && ip.Unmap().IsLoopback()
 }
 
-// token reads the token, or generates and prints one.
+// token reads the server's token from its file. If there is none, it generates and prints one.
 func (f *mcpFlags) token(s env.Streams) (string, error) {
 	if f.tokenFile == "" {
 		var b [32]byte

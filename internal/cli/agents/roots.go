@@ -12,7 +12,7 @@ import (
 // namedRoot is a folder to serve.
 type namedRoot struct{ name, dir string }
 
-// flag returns the value of --root for the folder, written as dir.
+// flag formats the root as a value of --root, with its folder written as dir.
 func (r namedRoot) flag(dir string) string {
 	if r.name == "" {
 		return dir
@@ -20,11 +20,11 @@ func (r namedRoot) flag(dir string) string {
 	return r.name + "=" + dir
 }
 
-// parseRoots parses --root values. If there are several, each gets its own name.
+// parseRoots parses the values of --root. Several roots get different names.
 func parseRoots(values []string) ([]namedRoot, error) {
 	var list []namedRoot
 	names, dirs := map[string]string{}, map[string]string{}
-	given := map[string]bool{} // explicitly chosen names
+	given := map[string]bool{} // names chosen by the user
 	for _, v := range values {
 		if before, _, found := strings.Cut(v, "="); found && !env.Exists(v) {
 			given[before] = true
@@ -49,7 +49,8 @@ func parseRoots(values []string) ([]namedRoot, error) {
 			if name = nameOf(filepath.Base(real)); name == "" {
 				return nil, fmt.Errorf("--root %s: with several roots, name it: name=%s", v, v)
 			}
-			// Desktop clients let people choose two folders with the same name.
+			// Two folders may have the same name, for example if they were chosen in a desktop
+			// client.
 			taken := func(name string) bool { return names[name] != "" || given[name] }
 			for n, folder := 2, name; taken(name); n++ {
 				name = fmt.Sprintf("%s-%d", folder, n)
@@ -75,8 +76,8 @@ func notInName(r rune) bool {
 	return r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
 }
 
-// nameOf derives a root's name from a folder's: My Notes becomes My-Notes. Desktop clients
-// let people choose folders but not name them.
+// nameOf derives the name of a root from the name of its folder: My Notes becomes My-Notes. It is
+// needed for desktop clients, where people can choose folders but not name them.
 func nameOf(folder string) string {
 	return strings.TrimLeft(strings.Join(strings.FieldsFunc(folder, notInName), "-"), "-")
 }

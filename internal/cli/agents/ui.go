@@ -124,7 +124,7 @@ func (f *uiFlags) run(ctx context.Context) error {
 	}
 	for i, s := range stores {
 		at := server.Base(l) + "/review/"
-		if len(stores) > 1 { // ids begin with the name of their root
+		if len(stores) > 1 { // with several roots, ids begin with the root's name
 			at += url.PathEscape(roots[i].Name + "/")
 		}
 		if err := s.ShowAt(at); err != nil {
@@ -168,9 +168,9 @@ func (f *uiFlags) pageOptions(ws *quarry.Workspace, log *slog.Logger) page.Optio
 	}
 }
 
-// sameAsBefore returns the name and the token that the page of these folders had before on
-// this port, so that its open tabs reconnect. They are stored among a login's own files; if
-// that fails, the page gets new ones.
+// sameAsBefore returns the name and token that the page of the same folders had last time on this
+// port, so that open tabs can reconnect. They are stored in a private folder for the login session.
+// If that fails, the page gets a new name and token.
 func (f *uiFlags) sameAsBefore(dirs []string) (host, token string) {
 	host, token = page.NewHost(), page.NewToken()
 	dir, err := config.RuntimeDir(f.s.Env())
@@ -184,7 +184,7 @@ func (f *uiFlags) sameAsBefore(dirs []string) (host, token string) {
 			return had[0], had[1]
 		}
 	}
-	_ = os.Remove(name) // it may be readable by others, or damaged
+	_ = os.Remove(name) // the file is damaged, or others can read it
 	if file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err == nil {
 		_, err = fmt.Fprintf(file, "%s %s\n", host, token)
 		if errors.Join(err, file.Close()) != nil {
@@ -194,13 +194,13 @@ func (f *uiFlags) sameAsBefore(dirs []string) (host, token string) {
 	return host, token
 }
 
-// theme returns the theme last chosen on a page; "" means the system's.
+// theme returns the theme that was last chosen on a page; "" means the system's theme.
 func (f *uiFlags) theme() string {
 	file, err := f.s.ThemeFile()
 	if err != nil {
 		return ""
 	}
-	data, _, _ := outside.Read(file, 4096) // no theme was chosen
+	data, _, _ := outside.Read(file, 4096) // without the file, no theme was chosen
 	if theme := strings.TrimSpace(string(data)); theme == "light" || theme == "dark" {
 		return theme
 	}
@@ -218,7 +218,7 @@ func (f *uiFlags) keepTheme(theme string) error {
 // proposals opens the proposals of each root. The caller closes the opened stores.
 func (f *uiFlags) proposals(ctx context.Context, roots []quarry.Root, opts *page.Options, log *slog.Logger) (stores []*review.Store, err error) {
 	if f.noLog {
-		return nil, nil // none can be made either
+		return nil, nil // there is no place for proposals, so there are none
 	}
 	var parts []review.Part
 	for _, r := range roots {
@@ -241,7 +241,7 @@ func (f *uiFlags) proposals(ctx context.Context, roots []quarry.Root, opts *page
 	return stores, nil
 }
 
-// ruleBooks returns the rules for changes in each root, in quarry.toml.
+// ruleBooks returns the rules for changes in each root, as in its quarry.toml.
 func (f *uiFlags) ruleBooks(roots []quarry.Root) []page.RuleBook {
 	var list []page.RuleBook
 	for _, r := range roots {
@@ -280,8 +280,8 @@ func (f *uiFlags) ruleBooks(roots []quarry.Root) []page.RuleBook {
 	return list
 }
 
-// activityOf follows the calls in the first root: a server of several roots records them in
-// each. It is nil if they are not recorded.
+// activityOf follows the tool calls in the first root, which suffices because a server of several
+// roots records every call in each. It returns nil if calls are not recorded.
 func (f *uiFlags) activityOf(roots []quarry.Root, log *slog.Logger) *activity.Follower {
 	root := roots[0].Workspace.Dir()
 	if f.noLog || !f.s.KeepsActivity(root) {
@@ -295,8 +295,8 @@ func (f *uiFlags) activityOf(roots []quarry.Root, log *slog.Logger) *activity.Fo
 	return activity.Follow(dir)
 }
 
-// clientsOf returns the clients connected to any of the roots. A server of several roots
-// records its clients in each.
+// clientsOf returns the clients connected to any of the roots, without the duplicates that a server
+// of several roots records.
 func (f *uiFlags) clientsOf(roots []quarry.Root) ([]presence.Client, error) {
 	var all []presence.Client
 	for _, r := range roots {
@@ -317,7 +317,7 @@ func (f *uiFlags) clientsOf(roots []quarry.Root) ([]presence.Client, error) {
 	return all, nil
 }
 
-// rules returns the policy as the page shows it.
+// rules returns the policy in the form that the page shows.
 func (f *uiFlags) rules() []page.Rule {
 	list := []page.Rule{{Path: "**", Read: true, Write: !f.readOnly, Why: "default"}}
 	for _, g := range f.deny {
@@ -331,7 +331,7 @@ func (f *uiFlags) rules() []page.Rule {
 		page.Rule{Path: ".git/, .obsidian/, .smarthole/", Why: "protected"})
 }
 
-// healthChecks makes the checks of quarry doctor.
+// healthChecks runs the checks of quarry doctor.
 func (f *uiFlags) healthChecks(ctx context.Context, roots []quarry.Root) ([]page.Check, error) {
 	var list []page.Check
 	for _, r := range roots {
@@ -355,9 +355,8 @@ func (f *uiFlags) healthChecks(ctx context.Context, roots []quarry.Root) ([]page
 	return list, nil
 }
 
-// show opens the address in the browser. A process's arguments can be read by every user
-// of the machine, so the browser gets a private file that redirects to the address. done
-// removes it.
+// show opens the address in the browser. Every user of the machine can read a process's arguments,
+// so the browser gets a private file that redirects to the address. done removes the file.
 func (f *uiFlags) show(address string) (done func(), err error) {
 	done = func() {}
 	dir, err := config.RuntimeDir(f.s.Env())
@@ -395,8 +394,8 @@ func (f *uiFlags) show(address string) (done func(), err error) {
 	return done, nil
 }
 
-// PageRuns reports whether the server whose address is in a file is running: its port
-// accepts connections.
+// PageRuns reports whether the page whose address is in a file is still served, that is, whether
+// its port accepts connections.
 func PageRuns(file string) bool {
 	data, _, err := outside.Read(file, 64<<10)
 	if err != nil {

@@ -27,8 +27,8 @@ func own(dir string, more map[string]string) func(string) string {
 	}
 }
 
-// The theme is kept across runs. Without one, or with an invalid file, the page uses the
-// system's.
+// The theme is remembered by later runs. If there is none, or its file is invalid, the page uses
+// the system's theme.
 func TestTheme(t *testing.T) {
 	f := &uiFlags{agent: agent{s: env.Streams{Getenv: own(t.TempDir(), nil)}}}
 	if got := f.theme(); got != "" {
@@ -49,7 +49,8 @@ func TestTheme(t *testing.T) {
 	}
 }
 
-// The browser gets an address without the token, because addresses are kept in the history.
+// The address that the browser gets does not contain the token, because browsers keep addresses in
+// their history.
 func TestBrowserGetsATicket(t *testing.T) {
 	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
 		t.Skip("the browser is not a program of the environment there")

@@ -68,7 +68,7 @@ func (f *installFlags) uninstall(s env.Streams) error {
 	return nil
 }
 
-// removeLists removes the words that install added to lists in a client's settings.
+// removeLists removes the words that install had added to lists in a client's settings.
 func (f *installFlags) removeLists(s env.Streams, t *target, records *clients.Records, edits []edit) ([]edit, error) {
 	for _, l := range t.AddedLists(f.name) {
 		file, err := f.listFile(s, t, &l)
@@ -96,7 +96,8 @@ func (f *installFlags) removeLists(s env.Streams, t *target, records *clients.Re
 	return edits, nil
 }
 
-// restoreOrRemove restores a file's old bytes, or removes only our part of it.
+// restoreOrRemove restores the content that a file had before install. If that isn't known, it
+// removes only the entry.
 func (f *installFlags) restoreOrRemove(s env.Streams, t *target, records *clients.Records, recorded bool, e edit) error {
 	done, next := fmt.Sprintf("Took %s out of %s.", f.name, e.file), ""
 	if recorded {
@@ -125,7 +126,7 @@ func (f *installFlags) restoreOrRemove(s env.Streams, t *target, records *client
 	return records.Forget(e.file, f.name)
 }
 
-// otherScope names the client's other settings file if that has the entry.
+// otherScope returns a hint that names the client's other settings file if the entry is there.
 func (f *installFlags) otherScope(s env.Streams, t *target) string {
 	other := *f
 	other.scope = map[string]string{"user": "project", "project": "user"}[f.scope]

@@ -1,5 +1,5 @@
-// Package command has the parts of commands: their texts, titled groups of flags, and
-// the kinds of values that flags have.
+// Package command builds commands: their help texts, titled groups of flags, and types of flag
+// values.
 //
 // It knows no particular command. Package manual writes the help.
 package command
@@ -13,18 +13,18 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// New fills in what all commands share.
+// New makes a command with the settings that all commands share.
 func New(use, short, long, example string, args cobra.PositionalArgs, run func(*cobra.Command, []string) error) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short, Long: long, Example: example, Args: args, RunE: run}
 }
 
-// ErrCount says that a command has too few or too many arguments.
+// ErrCount is the error for too few or too many arguments.
 var ErrCount = errors.New("wrong number of arguments")
 
-// Any is for Args: there may be any number.
+// Any, as the maximum in Args, allows any number of arguments.
 const Any = math.MaxInt
 
-// Args checks the number of arguments.
+// Args returns a check that there are at least least and at most most arguments.
 func Args(least, most int) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) < least || len(args) > most {
@@ -34,18 +34,18 @@ func Args(least, most int) cobra.PositionalArgs {
 	}
 }
 
-// Name is a command's path without "quarry".
+// Name returns a command's path without "quarry".
 func Name(cmd *cobra.Command) string {
 	_, name, _ := strings.Cut(cmd.CommandPath(), " ")
 	return name
 }
 
-// IsGroup reports whether a command only holds others.
+// IsGroup reports whether a command only contains subcommands.
 func IsGroup(cmd *cobra.Command) bool {
 	return !cmd.HasParent() || slices.Contains([]string{"index", "trash", "note"}, Name(cmd))
 }
 
-// Each visits a command and all below it.
+// Each calls visit for a command and all its subcommands.
 func Each(cmd *cobra.Command, visit func(*cobra.Command)) {
 	visit(cmd)
 	for _, sub := range cmd.Commands() {

@@ -11,7 +11,7 @@ import (
 	"quarry/internal/config"
 )
 
-// choice is one of several flags that exclude each other: the last given wins.
+// choice is one of several mutually exclusive flags; the last one given wins.
 type choice struct {
 	to   *string
 	name string
@@ -39,7 +39,7 @@ func AddChoice(fl *pflag.FlagSet, to *string, name, short, usage string) {
 	fl.VarPF(choice{to, name}, name, short, usage).NoOptDefVal = "true"
 }
 
-// Group is a part of a command's flags with the title help shows.
+// Group is a group of a command's flags, with the title shown in the help.
 type Group struct {
 	Title string
 	Flags *pflag.FlagSet
@@ -51,7 +51,7 @@ func NewFlags() *pflag.FlagSet {
 	return fl
 }
 
-// texts is a flag that may be given several times. pflag's own type makes a CSV
+// texts is the value of a flag that may be given several times. pflag's own type creates a CSV
 // writer to print an empty default, which takes 0.1 ms for all flags of a search.
 type texts struct {
 	list  *[]string
@@ -72,7 +72,7 @@ func (t *texts) Append(s string) error { *t.list = append(*t.list, s); return ni
 
 func (t *texts) Replace(s []string) error { *t.list = slices.Clone(s); return nil }
 
-// Set replaces the default by the first value.
+// Set adds a value; the first one replaces the default.
 func (t *texts) Set(s string) error {
 	if !t.given {
 		*t.list, t.given = nil, true
@@ -80,7 +80,7 @@ func (t *texts) Set(s string) error {
 	return t.Append(s)
 }
 
-// days is a time that may be given in days.
+// days is a duration that may be given in days.
 type days time.Duration
 
 func (d *days) String() string { return config.ShortDuration(time.Duration(*d).String()) }

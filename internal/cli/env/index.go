@@ -11,8 +11,8 @@ import (
 	"quarry/internal/rootfs/outside"
 )
 
-// Personal are the options of a person's own commands: every file of the folder
-// may be searched, by the ignore rules of git and ripgrep.
+// Personal returns the options for a person's own commands: every file of the folder may be
+// searched, and the ignore rules of git and ripgrep apply.
 func Personal(root string, workers int) *quarry.Options {
 	opts := &quarry.Options{Trusted: true, AllowAny: true, Workers: workers}
 	opts.Outside = config.FollowOutside(root, os.Getenv).Rules
@@ -20,8 +20,8 @@ func Personal(root string, workers int) *quarry.Options {
 	return opts
 }
 
-// IndexPlace says where the index of a folder is. All processes share one index,
-// whatever they may see.
+// IndexPlace returns where the index of a folder is. All processes share one index, whatever files
+// they may see.
 func IndexPlace(root string) (*quarry.IndexOptions, error) {
 	cache, err := config.CacheDir(os.Getenv)
 	if err != nil {
@@ -42,8 +42,7 @@ func IndexPlace(root string) (*quarry.IndexOptions, error) {
 	}, nil
 }
 
-// MakeIndexDir makes the folder that IndexPlace names. An error says how to give
-// the index another one.
+// MakeIndexDir makes the folder of the index. Its error tells how to choose another folder.
 func MakeIndexDir(place *quarry.IndexOptions) error {
 	if err := os.MkdirAll(place.Dir, 0o700); err != nil {
 		return fmt.Errorf("%w\n  indexes are kept there: make it writable, or set XDG_CACHE_HOME to a folder of yours", err)
@@ -54,7 +53,7 @@ func MakeIndexDir(place *quarry.IndexOptions) error {
 	return nil
 }
 
-// Asking lets a short command use the index of a process that owns one.
+// Asking lets a short-lived command query the index of the process that owns it.
 func Asking(root string, opts *quarry.Options) {
 	if place, err := IndexPlace(root); err == nil {
 		place.Ask = true
@@ -62,11 +61,12 @@ func Asking(root string, opts *quarry.Options) {
 	}
 }
 
-// stamped is set by release builds: -ldflags "-X quarry/internal/cli/env.stamped=v1.2.3".
+// stamped is the version, set by release builds: -ldflags "-X
+// quarry/internal/cli/env.stamped=v1.2.3".
 var stamped string
 
-// Version is the stamped release, else what the Go tool recorded in the
-// binary, else "devel".
+// Version returns the stamped version, else the version that the Go tool recorded in the binary,
+// else "devel".
 func Version() string {
 	if stamped != "" {
 		return stamped
@@ -78,7 +78,7 @@ func Version() string {
 	return "devel"
 }
 
-// ThisProgram is the file that runs, or "".
+// ThisProgram returns the path of the running program, or "".
 func ThisProgram() string {
 	name, err := os.Executable()
 	if err != nil {
@@ -87,8 +87,7 @@ func ThisProgram() string {
 	return name
 }
 
-// RefuseHuge keeps the top of the file system and the home folder from being
-// indexed by accident.
+// RefuseHuge prevents indexing the top of the file system or the home folder by accident.
 func RefuseHuge(root string, force bool) error {
 	if force {
 		return nil

@@ -21,8 +21,8 @@ func OrDot(s string) string {
 	return s
 }
 
-// RootPath is realPath for the folder of a workspace from a flag or the
-// configuration, where no shell has expanded ~/.
+// RootPath is like RealPath, for the folder of a workspace from a flag or the configuration. It
+// expands ~/, because no shell has done so.
 func RootPath(p string) (string, error) {
 	real, err := RealPath(config.ExpandHome(p, os.Getenv))
 	if err == nil {
@@ -45,7 +45,7 @@ func RealPath(p string) (string, error) {
 	return filepath.EvalSymlinks(abs)
 }
 
-// Below returns path relative to root if it is inside.
+// Below returns path relative to root, and whether it is inside root.
 func Below(root, path string) (string, bool) {
 	rel, err := filepath.Rel(root, path)
 	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
@@ -59,7 +59,7 @@ func Exists(path string) bool {
 	return err == nil
 }
 
-// PathError says what is wrong with a path that a person gave.
+// PathError explains an error about a path given by a person.
 func PathError(given string, err error) error {
 	if errors.Is(err, errGone) {
 		return err
@@ -82,7 +82,7 @@ func PathError(given string, err error) error {
 	return fmt.Errorf("%s: %w", shown, err)
 }
 
-// PathErrorNear is PathError, and names what was probably meant.
+// PathErrorNear is like PathError and suggests a similar existing path.
 func PathErrorNear(given string, err error) error {
 	if near := Near(given); errors.Is(err, os.ErrNotExist) && near != "" {
 		return fmt.Errorf("%w\n  did you mean %s?", PathError(given, err), printing.Escape(near))
@@ -90,8 +90,8 @@ func PathErrorNear(given string, err error) error {
 	return PathError(given, err)
 }
 
-// FileAbove is the part of a path that is a file where a folder has to be; "" if
-// none is.
+// FileAbove returns the part of path that is a file although a folder is needed there; "" if there
+// is none.
 func FileAbove(path string) string {
 	for path = filepath.Clean(path); ; path = filepath.Dir(path) {
 		if info, err := os.Stat(path); err == nil {
@@ -106,8 +106,8 @@ func FileAbove(path string) string {
 	}
 }
 
-// Near is the path of an entry that is most like a path that does not exist; ""
-// if none is.
+// Near returns the path of the existing entry most similar to path, which does not exist; "" if
+// there is none.
 func Near(path string) string {
 	path = filepath.Clean(path)
 	dir, name := filepath.Dir(path), filepath.Base(path)
@@ -129,7 +129,7 @@ func Near(path string) string {
 	var names []string
 	for _, e := range entries {
 		if e.Name() == name {
-			return "" // a link that leads nowhere, as one of a pipe does
+			return "" // a dangling symlink
 		}
 		if strings.EqualFold(e.Name(), name) {
 			return filepath.Join(dir, e.Name())
@@ -142,11 +142,11 @@ func Near(path string) string {
 	return ""
 }
 
-// errGone says that someone has deleted the current folder. It does not wrap the
-// system's error: messages would blame a path that was given.
+// errGone means that the current folder was deleted. It does not wrap the system's error, whose
+// message would blame the given path.
 var errGone = errors.New("the current folder no longer exists: change to another one")
 
-// Here is the current folder.
+// Here returns the current folder.
 func Here() (string, error) {
 	here, err := os.Getwd()
 	if errors.Is(err, os.ErrNotExist) {
@@ -155,7 +155,7 @@ func Here() (string, error) {
 	return here, err
 }
 
-// Abs is filepath.Abs with an error that says so if the current folder was deleted.
+// Abs is like filepath.Abs, but its error says if the current folder was deleted.
 func Abs(p string) (string, error) {
 	if !filepath.IsAbs(p) {
 		if _, err := Here(); err != nil {
@@ -165,7 +165,7 @@ func Abs(p string) (string, error) {
 	return filepath.Abs(p)
 }
 
-// FindRoot is the root given, else the one found from the current folder.
+// FindRoot returns the given root, or else the one found from the current folder.
 func FindRoot(given string) (string, error) {
 	if given != "" {
 		return RootPath(given)
@@ -177,8 +177,8 @@ func FindRoot(given string) (string, error) {
 	return RealPath(config.FindRoot(here))
 }
 
-// StateDir makes the folder for the journal of a workspace. It is private to the
-// user, since it holds old contents of files.
+// StateDir makes the folder for a workspace's undo log. It is private to the user, because it
+// contains old contents of files.
 func (s Streams) StateDir(root string) (string, error) {
 	dir, err := outside.JournalDir(s.Env(), root)
 	if err != nil && dir == "" {
@@ -193,8 +193,8 @@ func (s Streams) StateDir(root string) (string, error) {
 	return dir, nil
 }
 
-// TryWrite says why no file can be made in a folder. Sandboxes refuse what the mode of a
-// folder promises, so it makes one and removes it.
+// TryWrite returns an error if no file can be created in a folder. It creates a file and removes
+// it, because a sandbox may refuse access that the folder's mode allows.
 func TryWrite(dir string) error {
 	f, err := os.CreateTemp(dir, "try-*")
 	if err != nil {
@@ -203,7 +203,7 @@ func TryWrite(dir string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// ReviewDir makes the folder that keeps the proposals of a workspace.
+// ReviewDir makes the folder for the proposals of a workspace.
 func (s Streams) ReviewDir(root string) (string, error) {
 	journal, err := s.StateDir(root)
 	if err != nil {
@@ -213,15 +213,13 @@ func (s Streams) ReviewDir(root string) (string, error) {
 	return dir, os.MkdirAll(dir, 0o700)
 }
 
-// ThemeFile is where the theme is kept that was chosen on the page, for all
-// workspaces.
+// ThemeFile returns the file that stores the page's theme, which is the same for all workspaces.
 func (s Streams) ThemeFile() (string, error) {
 	base, err := config.StateDir(s.Env())
 	return filepath.Join(base, "page-theme"), err
 }
 
-// ActivityDir makes the folder in which the servers of a workspace note the calls of
-// tools.
+// ActivityDir makes the folder in which servers record the tool calls of a workspace.
 func (s Streams) ActivityDir(root string) (string, error) {
 	journal, err := s.StateDir(root)
 	if err != nil {
@@ -231,8 +229,7 @@ func (s Streams) ActivityDir(root string) (string, error) {
 	return dir, os.MkdirAll(dir, 0o700)
 }
 
-// ClientsDir makes the folder in which the servers of a workspace record who is
-// connected.
+// ClientsDir makes the folder in which servers record the connected clients of a workspace.
 func (s Streams) ClientsDir(root string) (string, error) {
 	journal, err := s.StateDir(root)
 	if err != nil {

@@ -12,16 +12,16 @@ import (
 	"quarry/internal/config"
 )
 
-// Settings are what quarry.toml says in this run.
+// Settings holds the settings from quarry.toml for this run.
 type Settings struct {
 	Off        bool // --no-config
-	Completing bool // a shell asks for words
+	Completing bool // a shell requests completions
 	file       *config.File
-	Given      map[string]bool // flags of the command line
-	Unwritten  error           // the first failure of Say
+	Given      map[string]bool // flags given on the command line
+	Unwritten  error           // first write error of Say
 }
 
-// File is the configuration file, read at the first call.
+// File returns the configuration file, which is read at the first call.
 func (s Streams) File() (*config.File, error) {
 	if s.Conf == nil || s.Conf.Off {
 		return &config.File{}, nil
@@ -36,8 +36,7 @@ func (s Streams) File() (*config.File, error) {
 	return s.Conf.file, nil
 }
 
-// Journal sets how much the undo log of a folder keeps, and how large a change may
-// make a file.
+// Journal sets the limits of a folder's undo log, and the maximum size of a changed file.
 func (s Streams) Journal(root string, opts *quarry.Options) error {
 	file, err := s.File()
 	if err != nil {
@@ -64,8 +63,8 @@ func (s Streams) Journal(root string, opts *quarry.Options) error {
 	return err
 }
 
-// ForRoot returns the value of a key in the section of a root, unless a flag or
-// the environment sets it. A server of several roots calls it for each.
+// ForRoot returns the value of a key in the section of a root, unless a flag or the environment
+// sets the key. A server of several roots calls it for each root.
 func (s Streams) ForRoot(root, key string) (v config.Value, ok bool) {
 	file, err := s.File()
 	if err != nil || s.Conf == nil {
@@ -78,8 +77,8 @@ func (s Streams) ForRoot(root, key string) (v config.Value, ok bool) {
 	return set.Value, true
 }
 
-// SectionOf applies the section of a root to the options of an agent. For the
-// only root of a server, the flags have these values already.
+// SectionOf applies a root's section of the configuration to an agent's options. It matters for
+// servers of several roots; for a single root, the flags already have these values.
 func (s Streams) SectionOf(root string, opts *quarry.Options) {
 	if v, ok := s.ForRoot(root, "mcp.allow"); ok {
 		opts.Allow = v.List
@@ -98,7 +97,7 @@ func (s Streams) SectionOf(root string, opts *quarry.Options) {
 	}
 }
 
-// ReviewWait is how long a change waits for its decision.
+// ReviewWait returns how long a change waits for a decision.
 func (s Streams) ReviewWait(root string) (time.Duration, error) {
 	file, err := s.File()
 	if err != nil {
@@ -115,7 +114,7 @@ func (s Streams) ReviewWait(root string) (time.Duration, error) {
 	return wait, err
 }
 
-// KeepsActivity reports whether calls of tools in a root are noted.
+// KeepsActivity reports whether tool calls in a root are recorded.
 func (s Streams) KeepsActivity(root string) bool {
 	file, err := s.File()
 	if err != nil {
@@ -125,8 +124,8 @@ func (s Streams) KeepsActivity(root string) bool {
 	return err == nil && set.Text != "false"
 }
 
-// ReviewRules are the rules for changes in a root, read anew: they count from the
-// moment they are written.
+// ReviewRules returns the rules for changes in a root. It reads the file every time, so that new
+// rules apply at once.
 func (s Streams) ReviewRules(root string) (config.Setting, error) {
 	file := &config.File{}
 	if s.Conf != nil && !s.Conf.Off {
@@ -138,7 +137,7 @@ func (s Streams) ReviewRules(root string) (config.Setting, error) {
 	return file.Get(s.Env(), root, "review.rules")
 }
 
-// IndexCap sets how much all indexes together may take.
+// IndexCap sets the limit on the total size of all indexes.
 func (s Streams) IndexCap(root string, place *quarry.IndexOptions) error {
 	file, err := s.File()
 	if err != nil {
@@ -151,17 +150,17 @@ func (s Streams) IndexCap(root string, place *quarry.IndexOptions) error {
 	return err
 }
 
-// Recorded are the flags --record and --no-record.
+// Recorded holds the flags --record and --no-record.
 type Recorded struct{ on, off bool }
 
-// Add adds the flags.
+// Add adds both flags.
 func (r *Recorded) Add(fl *pflag.FlagSet) {
 	fl.BoolVar(&r.on, "record", false, "record what other programs change, to list and undo it")
 	fl.BoolVar(&r.off, "no-record", false, "don't record what other programs change")
 }
 
-// Record sets whether the process asks for the recording of a root: as a flag says, else
-// record.on, else def.
+// Record sets whether the process requests recording of the changes in a root: as a flag says, else
+// as the setting record.on says, else def.
 func (s Streams) Record(root string, r Recorded, def bool, opts *quarry.Options) error {
 	if r.on && r.off {
 		return errors.New("give --record or --no-record, not both")

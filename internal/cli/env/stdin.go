@@ -11,9 +11,9 @@ import (
 	"golang.org/x/term"
 )
 
-// stdin is standard input that ends when the command is interrupted. A system
-// call that waits for a terminal or a pipe can't be cancelled, so it is made by a
-// goroutine that is abandoned then. Nothing is read before the first Read.
+// stdin is a reader of standard input that ends when the command is interrupted. A system call that
+// waits for a terminal or a pipe can't be cancelled. So a goroutine makes it, and is abandoned on
+// interrupt. Nothing is read before the first Read.
 type stdin struct {
 	pipe  *io.PipeReader
 	begin func()
@@ -29,8 +29,8 @@ type readResult struct {
 	err error
 }
 
-// InputOf wraps input that may block. A regular file does not block and is
-// returned as it is.
+// InputOf wraps an input whose reads may block. It returns a regular file unchanged, because
+// reading it doesn't block.
 func InputOf(ctx context.Context, from io.Reader) io.Reader {
 	f, ok := from.(*os.File)
 	if !ok {
@@ -43,24 +43,24 @@ func InputOf(ctx context.Context, from io.Reader) io.Reader {
 	context.AfterFunc(ctx, func() { w.CloseWithError(ctx.Err()) })
 	return stdin{r, sync.OnceFunc(func() {
 		go func() {
-			// 64 KiB is what a pipe of Linux holds. Without the wrapper the file's own
-			// method would be used, with a smaller buffer.
+			// 64 KiB is the capacity of a pipe in Linux. Without the wrapper, io.CopyBuffer would
+			// use the file's WriteTo with its smaller buffer.
 			_, err := io.CopyBuffer(w, struct{ io.Reader }{from}, make([]byte, 64<<10))
 			w.CloseWithError(err)
 		}()
 	})}
 }
 
-// AskText tells a person that the program waits for text.
+// AskText tells a person at a terminal that the program waits for text.
 func (s Streams) AskText() {
 	if f, ok := s.In.(*os.File); ok && s.ErrTerminal() && term.IsTerminal(int(f.Fd())) {
 		fmt.Fprintln(s.Err, "quarry: type the text and end it with ^D; ^C gives up")
 	}
 }
 
-// InputGiven reports whether to search standard input if no path is given: it is
-// a regular file or a pipe. Terminals, other devices and sockets don't count;
-// sockets are often inherited unintentionally.
+// InputGiven reports whether to search standard input if no path is given, which is so for a
+// regular file or a pipe. Terminals, other devices and sockets don't count; sockets are often
+// inherited unintentionally.
 func (s Streams) InputGiven() bool {
 	f, ok := s.In.(*os.File)
 	if !ok {
@@ -70,8 +70,8 @@ func (s Streams) InputGiven() bool {
 	return err == nil && (info.Mode().IsRegular() || info.Mode()&os.ModeNamedPipe != 0)
 }
 
-// InputSocket reports standard input that is a socket, as Node gives programs in
-// place of a pipe. It is searched only as -.
+// InputSocket reports whether standard input is a socket, which Node gives programs instead of a
+// pipe. A socket is searched only if it is named as -.
 func (s Streams) InputSocket() bool {
 	f, ok := s.In.(*os.File)
 	if !ok {
@@ -81,17 +81,17 @@ func (s Streams) InputSocket() bool {
 	return err == nil && info.Mode()&os.ModeSocket != 0
 }
 
-// How long to wait for an idle pipe. After that a person gets a message, a
-// program an error.
+// How long to wait for input from an idle pipe. Then a person gets a message, and a program an
+// error.
 const (
 	tellAfter = time.Second
 	idleAfter = 5 * time.Second
 )
 
-// ErrIdle ends a search of a pipe into which nobody writes.
+// ErrIdle ends the search of a pipe that gets no data.
 var ErrIdle = fmt.Errorf("standard input is a pipe and nothing came in %s: give the path . to search files, or - to wait for the pipe", idleAfter)
 
-// Implicit is standard input that nobody named.
+// Implicit is standard input that is searched without being named.
 type Implicit struct {
 	s     Streams
 	from  io.Reader

@@ -1,8 +1,7 @@
-// Package env has the inputs of every command: the streams, the settings of
-// quarry.toml, and the folders of a workspace, its state and its index.
+// Package env provides the environment of every command: the streams, the settings of quarry.toml,
+// and the folders of a workspace, its state and its index.
 //
-// It runs nothing: commands read from it and write through it, so that a test can
-// replace all of it.
+// Commands read and write only through it, so that tests can replace all of it.
 package env
 
 import (
@@ -24,24 +23,22 @@ type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
 
-	// Terminal says whether Out and Err are a terminal; nil means that they are
-	// checked.
+	// Terminal reports whether Out and Err are terminals; nil means that they are checked.
 	Terminal *bool
-	// Getenv looks variables up; nil is os.Getenv.
+	// Getenv returns the value of an environment variable; nil means os.Getenv.
 	Getenv func(string) string
 
-	Conf *Settings // of this run
+	Conf *Settings // the settings of this run
 }
 
-// ErrNone ends a command that succeeded and found nothing: exit code 1, no
-// message.
+// ErrNone ends a successful command that found nothing: exit code 1, no message.
 var ErrNone = errors.New("nothing found")
 
-// ErrReported ends a command whose errors were shown already: exit code 2.
+// ErrReported ends a command whose errors were already printed: exit code 2.
 var ErrReported = errors.New("some paths could not be used")
 
-// Nothing prints a message on a terminal that there is nothing to show. Otherwise
-// only the exit code says so.
+// Nothing prints a message that there is nothing to show, if the output is a terminal. Otherwise
+// only the exit code tells.
 func (s Streams) Nothing(text string) error {
 	if s.OutTerminal() && s.ErrTerminal() {
 		fmt.Fprintln(s.Err, "quarry: "+text)
@@ -49,7 +46,7 @@ func (s Streams) Nothing(text string) error {
 	return ErrNone
 }
 
-// Safe is text that can't steer a terminal.
+// Safe escapes control sequences if results go to a terminal.
 func (s Streams) Safe(text string) string {
 	if s.OutTerminal() {
 		return printing.EscapeLines(text)
@@ -57,7 +54,7 @@ func (s Streams) Safe(text string) string {
 	return text
 }
 
-// Print writes text that isn't safe yet.
+// Print escapes a text with Safe and writes it.
 func (s Streams) Print(text string) error { return s.Write(s.Safe(text)) }
 
 func (s Streams) Write(text string) error {
@@ -71,10 +68,10 @@ func (s Streams) Encode(v any) error {
 	return enc.Encode(v)
 }
 
-// OutTerminal reports whether results go to a terminal.
+// OutTerminal reports whether results are written to a terminal.
 func (s Streams) OutTerminal() bool { return s.IsTerminal(s.Out) }
 
-// ErrTerminal reports whether a person reads messages.
+// ErrTerminal reports whether messages are written to a terminal, where a person reads them.
 func (s Streams) ErrTerminal() bool { return s.IsTerminal(s.Err) }
 
 func (s Streams) IsTerminal(w io.Writer) bool {
@@ -92,26 +89,26 @@ func (s Streams) Env() func(string) string {
 	return os.Getenv
 }
 
-// Say writes a line of results. The program ends with the first error, so that a
-// full disk is never silent.
+// Say writes formatted results. It keeps the first error, with which the program then exits, so
+// that a full disk is never overlooked.
 func (s Streams) Say(format string, args ...any) {
 	_, err := fmt.Fprintf(s.Out, format, args...)
 	s.Lost(err)
 }
 
-// Lost keeps the first error of writing results.
+// Lost records an error of writing results; the first one is kept.
 func (s Streams) Lost(err error) {
 	if err != nil && s.Conf != nil && s.Conf.Unwritten == nil {
 		s.Conf.Unwritten = err
 	}
 }
 
-// Paint is for results, which may go to a terminal.
+// Paint returns the colouring for results: none unless they go to a terminal.
 func (s Streams) Paint() printing.Paint {
 	return printing.Paint(printing.UseColour("auto", s.OutTerminal(), s.Env()))
 }
 
-// errWidth is how wide the terminal of messages is.
+// errWidth returns the width of the terminal for messages.
 func (s Streams) errWidth() int {
 	if f, ok := s.Err.(*os.File); ok {
 		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
@@ -124,7 +121,7 @@ func (s Streams) errWidth() int {
 	return 80
 }
 
-// Progress begins to show progress, unless quiet is set or there is no terminal.
+// Progress starts a progress display, unless quiet is set or there is no terminal.
 func (s Streams) Progress(quiet bool, doing string) *printing.Progress {
 	if quiet || !s.ErrTerminal() || s.Env()("TERM") == "dumb" {
 		return nil

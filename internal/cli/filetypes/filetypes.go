@@ -1,7 +1,7 @@
-// Package filetypes holds the file types of quarry search -t and -T, and what
-// --type-add and --type-clear make of them.
+// Package filetypes holds the file types for -t and -T of quarry search, with the changes of
+// --type-add and --type-clear.
 //
-// The table is that of ripgrep 15; a test compares it with rg --type-list.
+// The table is ripgrep 15's; a test compares it with rg --type-list.
 package filetypes
 
 import (
@@ -18,9 +18,8 @@ import (
 //go:embed types.txt
 var table string
 
-// All returns the names -t and -T take, with the globs they stand for: those of
-// ripgrep 15, as rg --type-list has them. The table is built when it is first
-// asked for, since most runs of the program need none.
+// All returns the globs of each type name: ripgrep 15's, as listed by rg --type-list. The table is
+// built on first use, because most runs don't need it.
 var All = sync.OnceValue(func() Set {
 	types := Set{}
 	for line := range strings.Lines(table) {
@@ -30,17 +29,17 @@ var All = sync.OnceValue(func() Set {
 	return types
 })
 
-// aliases are other names for them.
+// aliases maps alternative names to names in the table.
 var aliases = map[string]string{
 	"bash": "sh", "cs": "csharp", "dockerfile": "docker", "hs": "haskell", "javascript": "js", "kt": "kotlin",
 	"md": "markdown", "python": "py", "rb": "ruby", "rs": "rust", "terraform": "tf", "typescript": "ts",
 	"golang": "go", "proto": "protobuf", "yml": "yaml", "text": "txt",
 }
 
-// Set has the globs of each file type, by its name.
+// Set maps the name of a file type to its globs.
 type Set map[string][]string
 
-// Known are all types after --type-clear and --type-add.
+// Known returns all types after applying --type-clear and --type-add.
 func Known(clear, add []string) (Set, error) {
 	if len(add)+len(clear) == 0 {
 		return All(), nil
@@ -57,7 +56,7 @@ func Known(clear, add []string) (Set, error) {
 	return known, nil
 }
 
-// add defines name:glob, or name:include:others.
+// add applies a definition of the form name:glob or name:include:others.
 func (k Set) add(spec string) error {
 	name, glob, ok := strings.Cut(spec, ":")
 	if !ok || name == "" || glob == "" || name == "all" || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }) {
@@ -78,7 +77,7 @@ func (k Set) add(spec string) error {
 	return nil
 }
 
-// name is the name in the table.
+// name returns the table's name for name, which may be an alias.
 func (k Set) name(name string) string {
 	if _, ok := k[name]; !ok && aliases[name] != "" {
 		return aliases[name]
@@ -86,7 +85,8 @@ func (k Set) name(name string) string {
 	return name
 }
 
-// Globs turns -t and -T names into globs; with not they exclude.
+// Globs returns the globs for type names given to -t, or to -T if not is set; the latter exclude
+// files.
 func (k Set) Globs(names []string, not bool) ([]string, error) {
 	var globs []string
 	for _, name := range names {
@@ -109,10 +109,10 @@ func (k Set) Globs(names []string, not bool) ([]string, error) {
 	return globs, nil
 }
 
-// Names are the names of the types in order.
+// Names returns the sorted names of all types.
 func (k Set) Names() []string { return slices.Sorted(maps.Keys(k)) }
 
-// List is what --type-list prints.
+// List returns the output of --type-list.
 func (k Set) List() string {
 	var b strings.Builder
 	for _, name := range k.Names() {

@@ -1,8 +1,8 @@
-// Package hook answers the hooks of other agents' clients: before and after a tool, and at
-// the start of a session.
+// Package hook answers hooks of agents' clients, which run before and after tool calls and at the
+// start of a session.
 //
-// A hook must never disturb its client. On any failure (an unknown event, bad JSON, a panic,
-// an owner that does not answer) it writes nothing and exits successfully: clients treat exit
+// A hook must never disturb its client. On any failure (an unknown event, bad JSON, a panic, an
+// owner that does not answer) it writes nothing and exits successfully, because clients treat exit
 // code 2 as a refusal.
 package hook
 
@@ -28,7 +28,7 @@ import (
 	"quarry/internal/textfile"
 )
 
-// Events are the arguments of quarry hook. The clients' own event names are accepted too.
+// Events maps the accepted names of events, including the clients' own names, to events.
 var Events = map[string]string{
 	"before-tool": "", "after-tool": "", "session-start": "",
 	"PreToolUse": "before-tool", "BeforeTool": "before-tool", "PostToolUse": "after-tool", "AfterTool": "after-tool", "SessionStart": "session-start",
@@ -36,11 +36,11 @@ var Events = map[string]string{
 
 const (
 	maxInput = 16 << 20
-	maxTime  = time.Second           // limit for a hook
+	maxTime  = time.Second           // limit for a whole hook
 	markTime = 40 * time.Millisecond // limit for the owner's answer
 )
 
-// Answer answers the hook of an event.
+// Answer answers the hook for an event.
 func Answer(args []string, s env.Streams) {
 	answers := make(chan []byte, 1)
 	go func() {
@@ -55,12 +55,12 @@ func Answer(args []string, s env.Streams) {
 	}()
 	select {
 	case out := <-answers:
-		s.Out.Write(out) // a client that closed it does not want the answer
+		s.Out.Write(out) // if the client has closed the pipe, it does not want the answer
 	case <-time.After(maxTime):
 	}
 }
 
-// event is the input of a hook, common to Codex, Claude Code and Gemini CLI.
+// event is a hook's input. Codex, Claude Code and Gemini CLI use the same format.
 type event struct {
 	Session  string          `json:"session_id"`
 	Turn     string          `json:"turn_id"` // only from Codex
@@ -122,8 +122,8 @@ var answer = func(args []string, s env.Streams) []byte {
 	return out.Bytes()
 }
 
-// welcome returns the text for a new session, three lines. With start it starts a recording
-// process, unless one is running.
+// welcome returns the three lines of text for a new session. If start is set and no recording
+// process is running, it starts one.
 func (e *event) welcome(start bool) string {
 	const intro = `Quarry is installed here: as tools of an MCP server if you have them, and at the shell as quarry.
 It is best at ranked search (quarry rank WORDS), definitions and uses (quarry refs NAME), renames (quarry rename) and changes of many files at once.
@@ -148,7 +148,7 @@ func (e *event) serve() error {
 	return err
 }
 
-// client identifies the program by fields that only it sends.
+// client identifies the client by fields that only it sends.
 func (e *event) client() string {
 	switch {
 	case e.Turn != "":
@@ -159,14 +159,14 @@ func (e *event) client() string {
 	return "claude-code"
 }
 
-// input has the fields of tools that change files or run commands.
+// input decodes those fields of a tool's input that concern changed files or commands.
 func (e *event) input() (in struct {
 	FilePath     string `json:"file_path"`
 	NotebookPath string `json:"notebook_path"`
 	Command      string `json:"command"`
 }) {
 	if json.Unmarshal(e.Input, &in) != nil {
-		in.Command = "" // it has another type
+		in.Command = "" // a command of another type than string
 	}
 	if in.FilePath == "" {
 		in.FilePath = in.NotebookPath
@@ -179,7 +179,7 @@ var (
 	shellTools = []string{"Bash", "run_shell_command", "PowerShell"}
 )
 
-// mark tells the index owner that a tool begins or has ended; nil if the owner does not
+// mark tells the index owner that a tool starts or has ended. It returns nil if the owner does not
 // answer in time.
 func (e *event) mark(end bool) *change.Marked {
 	in := e.input()
@@ -197,7 +197,7 @@ func (e *event) mark(end bool) *change.Marked {
 	return e.send(m)
 }
 
-// send sends a mark; nil means no answer in time.
+// send sends a mark to the index owner. It returns nil if the owner does not answer in time.
 func (e *event) send(m change.Mark) *change.Marked {
 	place, err := env.IndexPlace(e.root)
 	if err != nil || !env.Exists(place.Socket) {
@@ -207,7 +207,7 @@ func (e *event) send(m change.Mark) *change.Marked {
 	defer cancel()
 	answers := make(chan *change.Marked, 1)
 	go func() {
-		defer func() { _ = recover() }() // treated like no answer
+		defer func() { _ = recover() }() // a panic counts as no answer
 		if marked, err := quarry.SendMark(ctx, place, m); err == nil {
 			answers <- marked
 		}
@@ -220,7 +220,7 @@ func (e *event) send(m change.Mark) *change.Marked {
 	}
 }
 
-// paths returns the files that a tool names.
+// paths returns the files named in a tool's input.
 func (e *event) paths() (list []string) {
 	in := e.input()
 	if in.FilePath != "" {
@@ -246,7 +246,7 @@ func (e *event) absolute(name string) string {
 	return filepath.Join(e.Cwd, filepath.FromSlash(name))
 }
 
-// broken reports which files the tool left unparsable.
+// broken returns a line for each file that no longer parses after the tool's change.
 func (e *event) broken(s env.Streams) (lines []string) {
 	if !slices.Contains(fileTools, e.Tool) {
 		return nil
@@ -276,7 +276,7 @@ func (e *event) broken(s env.Streams) (lines []string) {
 	return lines
 }
 
-// open opens the workspace with an agent's view.
+// open opens the workspace with the view that agents have.
 func (e *event) open(s env.Streams) (*quarry.Workspace, error) {
 	file, err := config.Load(s.Env())
 	if err != nil {
@@ -289,15 +289,15 @@ func (e *event) open(s env.Streams) (*quarry.Workspace, error) {
 	return quarry.Open(e.root, &quarry.Options{ReadOnly: true, Deny: deny.List})
 }
 
-// changedFile is a file that a tool changed, and its previous text, which may be derived
-// from the new text.
+// changedFile is a file that a tool changed. before returns the file's previous content, which may
+// be derived from its new content.
 type changedFile struct {
 	path   string
 	before func(after *textfile.Document) []byte
 }
 
-// changed lists the files with a known previous text: Claude Code and Gemini CLI send it,
-// Codex sends the patch, which is reversed.
+// changed returns the changed files whose previous content is known. Claude Code and Gemini CLI
+// send that content. Codex sends the patch, which is reversed.
 func (e *event) changed() (list []changedFile) {
 	in := e.input()
 	if in.FilePath != "" {
@@ -310,7 +310,7 @@ func (e *event) changed() (list []changedFile) {
 		if json.Unmarshal(e.Response, &r) != nil {
 			return nil
 		}
-		old := []byte(r.Original + r.Display.Original) // one of them is empty
+		old := []byte(r.Original + r.Display.Original) // only one client's field is set
 		return []changedFile{{e.absolute(in.FilePath), func(*textfile.Document) []byte { return old }}}
 	}
 	ops, err := patch.Parse(turned(in.Command), -1)
@@ -331,7 +331,7 @@ func (e *event) changed() (list []changedFile) {
 	return list
 }
 
-// turned swaps the added and the removed lines of a patch.
+// turned reverses a patch by exchanging its added and removed lines.
 func turned(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, l := range lines {

@@ -16,7 +16,7 @@ import (
 	"quarry/internal/cli/env"
 )
 
-// project makes a folder with a file that a client has just broken.
+// project makes a folder with a file whose syntax a client has just broken.
 func project(t *testing.T) (dir string, s env.Streams, out *bytes.Buffer) {
 	t.Helper()
 	dir = t.TempDir()
@@ -37,7 +37,7 @@ func project(t *testing.T) (dir string, s env.Streams, out *bytes.Buffer) {
 	return dir, env.Streams{Out: out, Err: out, Conf: &env.Settings{}}, out
 }
 
-// text writes a Go value as JSON.
+// text returns v as JSON.
 func text(t *testing.T, v any) string {
 	t.Helper()
 	data, err := json.Marshal(v)
@@ -51,7 +51,7 @@ type object = map[string]any
 
 const whole = "def add(a, b):\n    return a + b\n"
 
-// The input from the three clients after an edit, as recorded.
+// The inputs were recorded from the three clients after an edit.
 func TestAfterEdit(t *testing.T) {
 	dir, s, out := project(t)
 	file := filepath.Join(dir, "calc.py")
@@ -103,7 +103,7 @@ func TestSessionStart(t *testing.T) {
 	}
 }
 
-// For any input a hook ends, writes nothing and does not panic.
+// Whatever its input, a hook ends without output and does not panic.
 func TestMalformedInput(t *testing.T) {
 	dir, s, out := project(t)
 	good := text(t, object{"hook_event_name": "PostToolUse", "cwd": dir, "tool_name": "Edit", "tool_input": object{"file_path": filepath.Join(dir, "calc.py")},
@@ -149,13 +149,13 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// An owner that accepts the connection and never answers costs only its share of the time.
+// An owner that accepts connections but never answers delays a hook only by the owner's time limit.
 func TestHangingOwner(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the owner is met elsewhere on Windows")
 	}
 	dir, s, out := project(t)
-	short, err := os.MkdirTemp("", "q") // a socket's path must be short
+	short, err := os.MkdirTemp("", "q") // paths of sockets must be short
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,17 +12,17 @@ import (
 	"quarry/internal/rootfs/outside"
 )
 
-// A client that moves to another worktree does not tell its servers: only the folder of its
-// hooks changes. So the hook before a call of our tools writes the checkout into a file named
-// after the client's process, which is the parent of the server.
+// A client that moves to another worktree does not tell its servers, but from then on runs its
+// hooks there. So the hook before a call of Quarry's tools records its checkout in a file. The file
+// is named after the client's process, which is the parent of both the hook and the server.
 
 func placeFile(getenv config.Env, pid int) (string, error) {
 	dir, err := config.RuntimeDir(getenv)
 	return filepath.Join(dir, "at-"+strconv.Itoa(pid)), err
 }
 
-// tellPlace records the checkout in which the client of this hook works. A client may start
-// hooks through a shell, so its process is the parent or the grandparent.
+// tellPlace records the checkout in which the client of this hook works. The client is the hook's
+// parent or, if it ran the hook through a shell, its grandparent, so both get a file.
 func tellPlace(getenv config.Env, root string) {
 	for _, pid := range []int{os.Getppid(), parentOf(os.Getppid())} {
 		if file, err := placeFile(getenv, pid); err == nil && pid > 1 && os.MkdirAll(filepath.Dir(file), 0o700) == nil {
@@ -33,9 +33,9 @@ func tellPlace(getenv config.Env, root string) {
 	}
 }
 
-// MovedTo returns the checkout in which the client of this server works, if it is another one
-// of root's repository; otherwise "". since is the start of the server: an older file belongs
-// to a process that has ended.
+// MovedTo returns the checkout in which the client of this server works if it is another checkout
+// of root's repository; otherwise "". since is when the server started: an older file is from an
+// ended process with the same id.
 func MovedTo(getenv config.Env, root string, since time.Time) string {
 	file, err := placeFile(getenv, os.Getppid())
 	if err != nil {

@@ -12,7 +12,7 @@ func parentOf(pid int) int {
 	if err != nil {
 		return 0
 	}
-	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:]) // after the name, which may have spaces
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:]) // the fields after the process name, which may contain spaces
 	if len(fields) < 2 {
 		return 0
 	}

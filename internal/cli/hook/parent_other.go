@@ -2,5 +2,5 @@
 
 package hook
 
-// parentOf returns 0: the parent is unknown here.
+// parentOf returns 0, because it is unknown on these systems.
 func parentOf(int) int { return 0 }

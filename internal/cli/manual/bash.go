@@ -7,9 +7,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// bashWords replaces the part of the package bash-completion that cobra's script uses. Many
-// machines lack it; there a Tab printed "command not found". Bash has split the line at =
-// and : too, and there is no blank before a part that belongs to the previous word.
+// bashWords replaces the functions of the bash-completion package that cobra's script calls. Many
+// machines lack that package, and then pressing Tab printed "command not found". Bash also splits
+// words at = and :, so parts without a blank between them are joined again.
 const bashWords = `
 __quarry_words()
 {
@@ -51,7 +51,7 @@ __quarry_filedir()
 }
 `
 
-// writeBash writes cobra's script, which needs only bash.
+// writeBash writes a completion script that needs only bash.
 func writeBash(root *cobra.Command, w io.Writer) error {
 	var b bytes.Buffer
 	if err := root.GenBashCompletionV2(&b, true); err != nil {

@@ -19,7 +19,7 @@ import (
 
 var shells = []string{"bash", "zsh", "fish", "powershell"}
 
-// WriteCompletion writes the completions of a shell.
+// WriteCompletion writes the completion script for a shell.
 func WriteCompletion(root *cobra.Command, shell string, w io.Writer) error {
 	switch shell {
 	case "bash":
@@ -34,8 +34,8 @@ func WriteCompletion(root *cobra.Command, shell string, w io.Writer) error {
 	return fmt.Errorf("there are completions for %s, not for %q", strings.Join(shells, ", "), shell)
 }
 
-// WriteCompletionOf writes the completions of a shell for an alias of a command, such as rg
-// for quarry rg. They call the program itself.
+// WriteCompletionOf writes the completion script for a shell alias of a command, such as rg for
+// quarry rg. The script calls quarry itself.
 func WriteCompletionOf(root *cobra.Command, alias, shell string, w io.Writer) error {
 	program := root.Use
 	root.Use = alias
@@ -49,10 +49,10 @@ func WriteCompletionOf(root *cobra.Command, alias, shell string, w io.Writer) er
 	return err
 }
 
-// Completer finds words to complete an argument with.
+// Completer returns the possible completions of an argument.
 type Completer = func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective)
 
-// words completes with a list.
+// words returns a Completer for a fixed list.
 func words(list func() []string) Completer {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return list(), cobra.ShellCompDirectiveNoFileComp
@@ -61,7 +61,7 @@ func words(list func() []string) Completer {
 
 func fixed(list ...string) Completer { return words(func() []string { return list }) }
 
-// FirstArg completes only the first argument.
+// FirstArg limits a Completer to the first argument.
 func FirstArg(c Completer) Completer {
 	return func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
@@ -71,16 +71,15 @@ func FirstArg(c Completer) Completer {
 	}
 }
 
-// Folder completes with folders.
+// Folder completes an argument with the names of folders.
 func Folder(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
-// AddCompletions gives flags and arguments their completions. A flag whose key in
-// quarry.toml has fixed choices completes with these.
+// AddCompletions adds completions for flags and arguments. A flag whose key in quarry.toml has
+// fixed choices is completed with these.
 //
-// args are completions of arguments that need more than the command tree, by
-// command.
+// args has the completions of arguments that need more than the command tree, by command.
 func AddCompletions(root *cobra.Command, args map[string]Completer) {
 	byFlag := map[string]Completer{
 		"root": Folder, "profile": words(profileWords), "tools": completeTools, "client": words(clients.Names),
@@ -111,7 +110,7 @@ func AddCompletions(root *cobra.Command, args map[string]Completer) {
 
 func register(cmd *cobra.Command, flag string, c Completer) {
 	if cmd.LocalFlags().Lookup(flag) != nil {
-		// It fails only for a flag that is registered already.
+		// The only possible error is that the flag has a completion already.
 		_ = cmd.RegisterFlagCompletionFunc(flag, c)
 	}
 }

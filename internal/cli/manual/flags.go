@@ -14,14 +14,14 @@ import (
 	"quarry/internal/cli/printing"
 )
 
-// Help is as wide as the terminal, between two limits: below 40 columns nothing
-// fits next to a flag's name, and above 120 lines are hard to read.
+// The limits of the width of help, which otherwise fits the terminal. Below 40 columns no text fits
+// next to a flag's name; above 120, lines are hard to read.
 const (
 	Narrowest = 40
 	Widest    = 120
 )
 
-// helpWidth returns the width of help on a writer; 80 if it is not a terminal.
+// helpWidth returns the width of help written to out; 80 if out is not a terminal.
 func helpWidth(out io.Writer) int {
 	if f, ok := out.(*os.File); ok {
 		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
@@ -31,8 +31,8 @@ func helpWidth(out io.Writer) int {
 	return printing.Width
 }
 
-// Show gives all commands their help texts: purpose, then usage. lost is called with an
-// error of writing them.
+// Show sets the help of all commands: the purpose, then the usage. It calls lost with any error in
+// writing the help.
 func Show(root *cobra.Command, lost func(error)) {
 	root.SetUsageFunc(func(c *cobra.Command) error { return writeUsage(c, nil) })
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) {
@@ -47,9 +47,9 @@ func Show(root *cobra.Command, lost func(error)) {
 	})
 }
 
-// FlagHelp lists flags in two columns, names and texts.
+// FlagHelp lists flags in two columns, the name and the text.
 func FlagHelp(flags *pflag.FlagSet, width int) string {
-	const most = 32 // columns for names; the text of a longer one is below it
+	const most = 32 // columns for the name; after a longer name, the text begins on the next line
 	type line struct{ name, text string }
 	var lines []line
 	column := 0
@@ -64,7 +64,7 @@ func FlagHelp(flags *pflag.FlagSet, width int) string {
 		lines = append(lines, l)
 	})
 	if width < 2*most {
-		column = 10 // a narrow terminal: texts below the names
+		column = 10 // on a narrow terminal, texts are below the names
 	}
 	indent := strings.Repeat(" ", column+3)
 	var b strings.Builder
@@ -79,7 +79,7 @@ func FlagHelp(flags *pflag.FlagSet, width int) string {
 	return b.String()
 }
 
-// flagName returns "  -A, --after-context n".
+// flagName returns a flag's name as in " -A, --after-context n".
 func flagName(fl *pflag.Flag) string {
 	name := "      --" + fl.Name
 	if fl.Shorthand != "" {
@@ -92,8 +92,8 @@ func flagName(fl *pflag.Flag) string {
 	return name + " " + value
 }
 
-// flagText returns the description of a flag, with its default if it has one and the text
-// doesn't mention it.
+// flagText returns the description of a flag. It adds the default value if there is one and the
+// text doesn't mention it.
 func flagText(fl *pflag.Flag) string {
 	_, text := pflag.UnquoteUsage(fl)
 	switch fl.DefValue {

@@ -11,7 +11,7 @@ import (
 	"quarry/internal/config"
 )
 
-// SectionTexts describe the sections.
+// SectionTexts holds the descriptions of the sections of quarry.toml.
 var SectionTexts = map[string]string{
 	"search":  "quarry search",
 	"find":    "quarry find",
@@ -25,7 +25,7 @@ var SectionTexts = map[string]string{
 	"record":  "what other programs change",
 }
 
-// ConfigExample returns the file that quarry config init writes: valid, with no key set.
+// ConfigExample returns the file that quarry config init writes. It is valid and sets no key.
 func ConfigExample(top *cobra.Command) string {
 	var b strings.Builder
 	b.WriteString(`# Configuration of Quarry. Every key stands here with an example; take the # in
@@ -68,7 +68,7 @@ func keyFlag(top *cobra.Command, k *config.Key) *pflag.Flag {
 	return nil
 }
 
-// KeyDefault returns the value of a key that is not set.
+// KeyDefault returns the default value of a key.
 func KeyDefault(top *cobra.Command, k *config.Key) string {
 	if fl := keyFlag(top, k); fl != nil {
 		return fl.DefValue
@@ -76,7 +76,7 @@ func KeyDefault(top *cobra.Command, k *config.Key) string {
 	return k.Default
 }
 
-// KeyText returns the description of a key: its flag's text.
+// KeyText returns the description of a key, which is its flag's text.
 func KeyText(top *cobra.Command, k *config.Key) string {
 	fl := keyFlag(top, k)
 	if fl == nil {
@@ -86,5 +86,5 @@ func KeyText(top *cobra.Command, k *config.Key) string {
 	return strings.Join(strings.Fields(usage), " ")
 }
 
-// KeyExample returns an example value.
+// KeyExample returns an example value of a key.
 func KeyExample(top *cobra.Command, k *config.Key) string { return k.Sample(KeyDefault(top, k)) }

@@ -15,7 +15,7 @@ import (
 	"quarry/internal/config"
 )
 
-// manPages makes all pages, by file name.
+// manPages makes all manual pages, by file name.
 func manPages(root *cobra.Command) map[string]string {
 	pages := map[string]string{}
 	command.Each(root, func(cmd *cobra.Command) {
@@ -40,8 +40,8 @@ func manPages(root *cobra.Command) map[string]string {
 	return pages
 }
 
-// WritePage writes the page of one command, given by its path without "quarry", or of a
-// topic. It reports whether the page exists.
+// WritePage writes the manual page of a topic or a command, whose name is its path without
+// "quarry". It reports whether the page exists.
 func WritePage(root *cobra.Command, name string, w io.Writer) (bool, error) {
 	pages := manPages(root)
 	for _, section := range []string{".1", ".5", ".7"} {
@@ -119,7 +119,7 @@ func writeRoffFlags(m *roff, cmd *cobra.Command) {
 	})
 }
 
-// roff writes a manual page.
+// roff builds the roff text of a manual page.
 type roff struct{ b strings.Builder }
 
 func newRoff(name string, section int, short string) *roff {
@@ -134,7 +134,7 @@ func (m *roff) String() string { return m.b.String() }
 
 func (m *roff) section(title string) { m.line(".SH " + title) }
 
-// line writes a line that is already roff.
+// line adds a line of roff.
 func (m *roff) line(s string) { m.b.WriteString(s + "\n") }
 
 func (m *roff) item(head, text string) {
@@ -154,7 +154,7 @@ func (m *roff) paragraphs(text string) {
 	}
 }
 
-// literal writes text that keeps its lines and columns.
+// literal adds text whose lines and columns are kept.
 func (m *roff) literal(text string) {
 	m.line(".nf\n.ft CW")
 	for line := range strings.Lines(text) {
@@ -163,7 +163,7 @@ func (m *roff) literal(text string) {
 	m.line(".ft\n.fi")
 }
 
-// roffText escapes what roff would read as a request or an escape.
+// roffText escapes characters that roff would interpret as a request or an escape.
 func roffText(s string) string {
 	s = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", "\\`", "^", `\(ha`, "~", `\(ti`).Replace(s)
 	if strings.HasPrefix(s, ".") {

@@ -5,16 +5,14 @@ import (
 	"strings"
 )
 
-// Structure is an example of a search by structure: code with a match, and the result of a
-// replacement.
+// Structure is an example of structural search: code with a match, and the result of a replacement.
 type Structure struct {
 	File, Find, Replace string
 	Before, After       string
 	about               string
 }
 
-// Structures are the examples of quarry help structure; the test makes every
-// replacement.
+// Structures are the examples in quarry help structure; a test runs each replacement.
 var Structures = []Structure{
 	{"a.go", `errors.Is($A, $B)`, `errors.Is($B, $A)`, "x := errors.Is(a.b(1), ErrX)\n", "x := errors.Is(ErrX, a.b(1))\n", "two pieces change places"},
 	{"a.go", `if err != nil { return err }`, `check(err)`, "\tif err != nil {\n\t\treturn err\n\t}\n", "\tcheck(err)\n", "lines don't matter"},

@@ -31,10 +31,10 @@ func Topics() []Topic {
 	}
 }
 
-// Sample is a pattern with a matching and a non-matching text.
+// Sample is a pattern with one text that it matches and one that it doesn't.
 type Sample struct{ Pattern, Yes, No, about string }
 
-// Syntaxes are the languages of patterns; the test runs every sample.
+// Syntaxes describes the pattern syntaxes; a test runs every sample.
 var Syntaxes = []struct {
 	Title   string
 	Flags   []string
@@ -96,7 +96,7 @@ Tools for agents: the parameter regex is Rust's, pattern is JavaScript's.
 	return trimLines(b.String())
 }
 
-// trimLines removes the spaces that columns leave at the ends of lines.
+// trimLines removes trailing spaces, which the columns leave on lines.
 func trimLines(s string) string {
 	lines := strings.Split(s, "\n")
 	for i, l := range lines {
@@ -105,7 +105,7 @@ func trimLines(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Globs are samples for globHelp; the test lists files with every one.
+// Globs are the samples in globHelp; a test lists files with each of them.
 var Globs = []Sample{
 	{"*.go", "cmd/main.go", "main.go.txt", "names, at any depth"},
 	{"src/*.go", "src/a.go", "src/x/a.go", "a slash: from the top"},
@@ -192,7 +192,7 @@ explains a key.
 	return b.String()
 }
 
-// toolNames returns the tools of a profile; none if it is unknown.
+// toolNames returns the names of a profile's tools; none if the profile is unknown.
 func toolNames(of string) []string {
 	r, err := profile.New(nil, &profile.Options{Profile: of})
 	if err != nil {
@@ -212,7 +212,8 @@ func NewHelp(s env.Streams) *cobra.Command {
 		func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				for _, t := range Topics() {
-					// config is also a command: its own help is with --help.
+					// config is both a topic and a command; quarry config --help shows the
+					// command's help.
 					if t.Name == args[0] {
 						_, err := io.WriteString(s.Out, t.Text(cmd.Root()))
 						return err

@@ -1,7 +1,7 @@
-// Package manual writes help, topics, manual pages and the completions of shells.
+// Package manual writes the help, topics, manual pages and shell completions.
 //
-// All of it is made from the command tree and the table of keys. A flag or a key
-// is described in one place, and a new one appears everywhere.
+// Everything is generated from the command tree and the table of keys. So a flag or key is
+// described in one place only, and a new one appears everywhere.
 package manual
 
 import (
@@ -18,8 +18,8 @@ import (
 	"quarry/internal/config"
 )
 
-// chapters are the commands in the order in which a person needs them. A command that is
-// missing here is listed at the end.
+// chapters groups the commands in the order in which people need them. Commands missing here are
+// listed at the end.
 var chapters = []struct {
 	title    string
 	commands []string
@@ -32,8 +32,8 @@ var chapters = []struct {
 	{"Set up and repair", []string{"doctor", "config", "completion", "man", "version", "help"}},
 }
 
-// writeUsage writes the part of help below the description. groups are the command's flags
-// with titles; nil shows them as one group.
+// writeUsage writes the help below the description. groups are the titled groups of the command's
+// flags; nil lists all flags as one group.
 func writeUsage(c *cobra.Command, groups []command.Group) error {
 	width := helpWidth(c.OutOrStdout())
 	var b strings.Builder
@@ -110,12 +110,12 @@ func writeCommands(b *strings.Builder, c *cobra.Command) {
 	b.WriteString("\nquarry help COMMAND shows examples and flags.\n")
 }
 
-// KeysOf returns the keys of quarry.toml that set a flag of the command.
+// KeysOf returns the keys of quarry.toml that set flags of the command.
 func KeysOf(c *cobra.Command) []config.Key {
 	return slices.DeleteFunc(config.Keys(), func(k config.Key) bool { return !slices.Contains(k.Commands, command.Name(c)) })
 }
 
-// writeKeys lists the flags that quarry.toml can set.
+// writeKeys lists the command's flags that quarry.toml can set.
 func writeKeys(b *strings.Builder, c *cobra.Command, width int) {
 	for keys := KeysOf(c); len(keys) > 0; {
 		section, names := keys[0].Section, []string{}
@@ -126,7 +126,7 @@ func writeKeys(b *strings.Builder, c *cobra.Command, width int) {
 	}
 }
 
-// SetGroups gives a command its flags and a help text that shows the groups.
+// SetGroups adds groups of flags to a command, and a help text that shows the groups.
 func SetGroups(cmd *cobra.Command, groups []command.Group) {
 	for _, g := range groups {
 		cmd.Flags().AddFlagSet(g.Flags)

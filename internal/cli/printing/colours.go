@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Colours are the escape codes before each part of a line.
+// Colours holds the escape codes that begin each part of an output line.
 type Colours struct{ Path, Line, Column, Match string }
 
 // defaultColours are ripgrep's: magenta paths, green line numbers, bold red matches, and
@@ -16,7 +16,7 @@ var defaultColours = Colours{
 	Path: "\x1b[0m\x1b[35m", Line: "\x1b[0m\x1b[32m", Column: "\x1b[0m", Match: "\x1b[0m\x1b[1m\x1b[31m",
 }
 
-// look is the specified style of one part.
+// look is the style of one part of a line.
 type look struct {
 	fg, bg                           string
 	bold, intense, underline, italic bool
@@ -24,8 +24,8 @@ type look struct {
 
 var colourNames = map[string]int{"black": 0, "red": 1, "green": 2, "yellow": 3, "blue": 4, "magenta": 5, "cyan": 6, "white": 7}
 
-// ParseColours applies specifications such as match:fg:blue, path:style:bold or line:none
-// to ripgrep's colours.
+// ParseColours applies specifications to ripgrep's colours, for example match:fg:blue,
+// path:style:bold or line:none.
 func ParseColours(specs []string) (Colours, error) {
 	looks := map[string]*look{
 		"path": {fg: "magenta"}, "line": {fg: "green"}, "column": {}, "match": {fg: "red", bold: true}, "highlight": {},
@@ -37,7 +37,7 @@ func ParseColours(specs []string) (Colours, error) {
 	}
 	c := Colours{looks["path"].codes(), looks["line"].codes(), looks["column"].codes(), looks["match"].codes()}
 	if *looks["match"] == (look{}) {
-		c.Match = "" // a match in plain style has no codes around it
+		c.Match = "" // a match without a style gets no codes at all
 	}
 	return c, nil
 }
@@ -86,7 +86,7 @@ func applyColour(looks map[string]*look, spec string) error {
 	return fmt.Errorf("unknown attribute %q: fg, bg, style or none", parts[1])
 }
 
-// colourCode returns the code of a name, a number up to 255, or r,g,b.
+// colourCode returns the code for a colour, given as a name, a number up to 255, or r,g,b.
 func colourCode(name string, back, intense bool) (string, error) {
 	kind := 3
 	if back {

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// AppendEscaped appends text so that it can't move the cursor, hide later text or look like
-// another text: control, bidirectional and invisible characters become escapes.
+// AppendEscaped appends b to dst in a form that can't move the cursor, hide later text or look like
+// another text: it escapes control, bidirectional and invisible characters.
 func AppendEscaped(dst, b []byte) []byte {
 	var before rune
 	for len(b) > 0 {
@@ -38,9 +38,9 @@ func AppendEscaped(dst, b []byte) []byte {
 
 const hexDigits = "0123456789abcdef"
 
-// isTricky reports characters that are invisible or change the display of the text around
-// them: C1 controls, bidirectional marks, zero-width spaces, fillers and tags. The page has
-// the same list, in dom.js.
+// isTricky reports whether r is invisible or changes how the text around it is displayed: C1
+// controls, bidirectional marks, zero-width spaces, fillers and tags. dom.js has the same list for
+// the page.
 func isTricky(r rune) bool {
 	if r < 0x80 {
 		return false
@@ -71,26 +71,26 @@ var tricky = &unicode.RangeTable{
 	LatinOffset: 1,
 }
 
-// isStray reports whether a joiner or an emoji's variation selector has no function in its
-// context. Between letters of some scripts and in emoji it belongs to the text; beside ASCII
-// it only makes a name that looks like another one.
+// isStray reports whether r, a joiner or an emoji's variation selector, has no function where it
+// is. Such characters belong between letters of some scripts and in emoji. Next to ASCII they only
+// make a name look like another.
 func isStray(before, r rune, after []byte) bool {
 	switch r {
 	case 0x200c, 0x200d:
 		return ascii(before) || len(after) > 0 && after[0] < utf8.RuneSelf
 	case 0xfe0e, 0xfe0f:
-		return ascii(before) && !strings.ContainsRune("0123456789#*", before) // keycap emoji contain one
+		return ascii(before) && !strings.ContainsRune("0123456789#*", before) // keycap emoji begin with one of these
 	}
 	return false
 }
 
-// ascii reports whether r is ASCII; 0 is not, as at the start of a text.
+// ascii reports whether r is an ASCII character other than 0; 0 means that no character precedes.
 func ascii(r rune) bool { return 0 < r && r < utf8.RuneSelf }
 
-// Escape is AppendEscaped for a string.
+// Escape is like AppendEscaped, for a string.
 func Escape(s string) string { return string(AppendEscaped(nil, []byte(s))) }
 
-// EscapeLines is AppendEscaped for a text of several lines; it keeps the line feeds.
+// EscapeLines is like Escape for a text of several lines; it keeps the line feeds.
 func EscapeLines(text string) string {
 	var safe []byte
 	for line := range strings.Lines(text) {
@@ -103,8 +103,8 @@ func EscapeLines(text string) string {
 	return string(safe)
 }
 
-// JSONWriter returns a writer for an encoder: for a terminal, tricky characters in strings
-// become JSON escapes. The value is the same.
+// JSONWriter returns a writer for a JSON encoder. For a terminal, it turns tricky characters in
+// strings into JSON escapes, which does not change the value.
 func JSONWriter(w io.Writer, tty bool) io.Writer {
 	if !tty {
 		return w
@@ -114,7 +114,7 @@ func JSONWriter(w io.Writer, tty bool) io.Writer {
 
 type plainJSON struct{ w io.Writer }
 
-// Write accepts whole values, as an encoder writes them.
+// Write expects a whole JSON value at a time, as encoders write them.
 func (p plainJSON) Write(b []byte) (int, error) {
 	safe := make([]byte, 0, len(b)+len(b)/8)
 	for rest := b; len(rest) > 0; {

@@ -12,7 +12,7 @@ import (
 	"quarry/match"
 )
 
-// JSON for a terminal has the same value and only visible characters.
+// JSON printed on a terminal has the same value and only visible characters.
 func TestJSONOnTerminal(t *testing.T) {
 	value := "plain é 日 \x1b[2J \u009b \u202e \U000e0041 \x7f \ufeff 🙂"
 	var b bytes.Buffer
@@ -29,7 +29,7 @@ func TestJSONOnTerminal(t *testing.T) {
 	}
 }
 
-// Invisible characters are escaped; those in words and emoji are kept.
+// Invisible characters are escaped, except where they belong to words or emoji.
 func TestEscape(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"zero width space", "pass\u200bword", `pass\u{200b}word`},

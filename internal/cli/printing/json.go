@@ -13,36 +13,36 @@ import (
 	"quarry/search"
 )
 
-// jsonPrinter writes ripgrep's JSON Lines, one message per line, so that programs that read
-// ripgrep's can read them.
+// jsonPrinter writes ripgrep's JSON Lines format, one message per line, for programs that can read
+// it.
 type jsonPrinter struct {
 	rows
 	enc   *json.Encoder // for messages written once per file
 	total jsonStats
 
-	open     bool  // a file was begun and is not complete
-	begun    int64 // bytes printed before it
+	open     bool  // the "end" message of the current file is still to be written
+	begun    int64 // bytes printed before the current file
 	nul      int64 // as in search.FileMatch
 	file     jsonStats
 	named    string
-	name     []byte // as JSON
+	name     []byte // the file's name as JSON
 	text, by []byte // reused
 
 	JSONStyle
 	replace *replacer.Template // nil without --replace
 }
 
-// JSONStyle are the options for JSON.
+// JSONStyle holds the options of the JSON output.
 type JSONStyle struct {
-	Terminal  bool // tricky characters are escaped
+	Terminal  bool // escape tricky characters
 	Multiline bool // matches may span lines
-	Numbers   bool // line numbers; null without them
-	Text      bool // NUL has no special treatment
-	NulLines  bool // NUL and line feed are exchanged in the text of files
-	Quiet     bool // only the closing message, as ripgrep does with -q
+	Numbers   bool // print line numbers instead of null
+	Text      bool // don't treat NUL specially
+	NulLines  bool // exchange NUL and line feed in the text of files
+	Quiet     bool // print only the last message, as ripgrep does with -q
 }
 
-// NewJSON writes ripgrep's JSON Lines; r, unless nil, adds replacements.
+// NewJSON returns an Output that writes ripgrep's JSON Lines. If r isn't nil, it adds replacements.
 func NewJSON(w io.Writer, s JSONStyle, r *replacer.Template) Output {
 	p := &jsonPrinter{rows: rows{w: JSONWriter(w, s.Terminal), eager: s.Terminal}, JSONStyle: s, replace: r}
 	p.enc = json.NewEncoder(appender{&p.rows})
@@ -50,7 +50,7 @@ func NewJSON(w io.Writer, s JSONStyle, r *replacer.Template) Output {
 	return p
 }
 
-// appender lets an encoder append rows.
+// appender is a writer that appends to rows, for use by an encoder.
 type appender struct{ r *rows }
 
 func (a appender) Write(b []byte) (int, error) {
@@ -63,7 +63,7 @@ type jsonMessage struct {
 	Data any    `json:"data"`
 }
 
-// JSONText is text, or base64 if it isn't UTF-8.
+// JSONText encodes as a JSON text, or as base64 if it isn't valid UTF-8.
 type JSONText struct {
 	Text  *string `json:"text,omitempty"`
 	Bytes *string `json:"bytes,omitempty"`
@@ -102,8 +102,8 @@ func (p *jsonPrinter) message(kind string, data any) error {
 	return p.enc.Encode(jsonMessage{kind, data})
 }
 
-// File writes a file's messages, or those of its next part. Lines of one multiline block
-// form one message.
+// File writes the messages for a file or its next part. The lines of a multiline block become one
+// message.
 func (p *jsonPrinter) File(path string, f *search.FileMatch) error {
 	if !p.open {
 		p.begun = p.Printed()
@@ -131,7 +131,7 @@ func (p *jsonPrinter) File(path string, f *search.FileMatch) error {
 	return p.done()
 }
 
-// end writes the closing message of a file.
+// end writes the "end" message of a file.
 func (p *jsonPrinter) end() error {
 	p.open = false
 	p.file.BytesPrinted = p.Printed() - p.begun
@@ -143,7 +143,7 @@ func (p *jsonPrinter) end() error {
 	if p.nul--; p.nul >= 0 && !p.Text {
 		binary = &p.nul
 	}
-	// In ripgrep's order, which is not alphabetical.
+	// The fields are in ripgrep's order, which is not alphabetical.
 	return p.message("end", struct {
 		Path   any       `json:"path"`
 		Binary *int64    `json:"binary_offset"`
@@ -151,8 +151,8 @@ func (p *jsonPrinter) end() error {
 	}{Path: TextOrBytes([]byte(p.named)), Binary: binary, Stats: p.file})
 }
 
-// count adds lines to the totals of their file and of all files. A multiline match counts
-// all lines that it touches.
+// count adds the lines to the totals of the file and of the search. A match counts every line that
+// it touches.
 func (p *jsonPrinter) count(f *search.FileMatch) {
 	lines := 0
 	for i := range f.Lines {
@@ -167,8 +167,8 @@ func (p *jsonPrinter) count(f *search.FileMatch) {
 	}
 }
 
-// lines writes the message of a line or of a block of lines. It doesn't use an encoder,
-// which takes four times as long.
+// lines writes the message for a line or a block of lines. It doesn't use an encoder, which would
+// take four times as long.
 func (p *jsonPrinter) lines(lines []search.Line) {
 	first := &lines[0]
 	var found []search.Span
@@ -213,7 +213,7 @@ func (p *jsonPrinter) lines(lines []search.Line) {
 	p.row = append(row, "]}}\n"...)
 }
 
-// appendJSONText appends JSONText as an encoder would.
+// appendJSONText appends b in the same form as the encoding of JSONText.
 func appendJSONText(dst, b []byte) []byte {
 	if !utf8.Valid(b) {
 		dst = append(dst, `{"bytes":"`...)
@@ -245,7 +245,7 @@ func appendJSONText(dst, b []byte) []byte {
 			dst = append(dst, `\f`...)
 		case c < ' ':
 			dst = appendUnit(dst, rune(c))
-		case len(b) >= 3 && c == 0xE2 && b[1] == 0x80 && b[2]|1 == 0xA9: // JavaScript treats U+2028 and U+2029 as line ends
+		case len(b) >= 3 && c == 0xE2 && b[1] == 0x80 && b[2]|1 == 0xA9: // escape U+2028 and U+2029, which are line ends in JavaScript
 			dst, n = append(dst, `\u202`...), 3
 			dst = append(dst, '8'+b[2]&1)
 		default:
@@ -258,7 +258,7 @@ func appendJSONText(dst, b []byte) []byte {
 
 // Finish writes the last message.
 func (p *jsonPrinter) Finish(s *search.Summary) error {
-	if p.open { // the search ended in the middle of a file
+	if p.open { // the search ended inside a file
 		if err := p.end(); err != nil {
 			return err
 		}
@@ -270,7 +270,7 @@ func (p *jsonPrinter) Finish(s *search.Summary) error {
 		"elapsed_total": duration(s.Stats.Elapsed),
 		"stats":         p.total,
 	}
-	if s.Stopped != "" { // not in ripgrep's format: the answer is incomplete
+	if s.Stopped != "" { // not in ripgrep's format: says why the answer is incomplete
 		body["stopped"] = s.Stopped
 	}
 	err := p.message("summary", body)
@@ -280,7 +280,7 @@ func (p *jsonPrinter) Finish(s *search.Summary) error {
 	return p.flush()
 }
 
-// holes writes the contents of a structure's holes.
+// holes appends the texts that a structural pattern's holes matched.
 func (p *jsonPrinter) holes(row []byte, holes []search.Hole) []byte {
 	row = append(row, `,"holes":{`...)
 	for i, h := range holes {
@@ -292,7 +292,7 @@ func (p *jsonPrinter) holes(row []byte, holes []search.Hole) []byte {
 	return append(row, '}')
 }
 
-// holesOf returns the holes of the matches in a block, as offsets in its text.
+// holesOf returns the holes of each match in a block, as offsets in the block's text.
 func holesOf(lines []search.Line) (all [][]search.Hole) {
 	at := 0
 	for i := range lines {

@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// Links makes paths into terminal hyperlinks; the zero value makes none.
+// Links turns paths into terminal hyperlinks; the zero value leaves them unchanged.
 type Links struct {
 	format string
 	host   string
-	dir    string // the current folder, for relative paths
+	dir    string // the current folder, to resolve relative paths
 }
 
-// linkFormats has named formats for well-known programs.
+// linkFormats maps names of programs to their formats.
 var linkFormats = map[string]string{
 	"none": "", "": "",
 	"default": "file://{host}{path}", "file": "file://{host}{path}",
@@ -27,7 +27,8 @@ var linkFormats = map[string]string{
 	"textmate": "txmt://open?url=file://{path}&line={line}&column={column}",
 }
 
-// NewLinks parses a format: a name, or a URL with {path}, {host}, {line}, {column}.
+// NewLinks parses a format, which is a name in linkFormats or a URL with {path}, {host}, {line} and
+// {column}.
 func NewLinks(format, host, dir string) (Links, error) {
 	if known, ok := linkFormats[format]; ok {
 		format = known
@@ -49,10 +50,10 @@ func NewLinks(format, host, dir string) (Links, error) {
 	return Links{format, host, dir}, nil
 }
 
-// on reports whether links are written.
+// on reports whether paths become links.
 func (l *Links) on() bool { return l.format != "" }
 
-// open returns the code before the text of a link, close the code after it.
+// open returns the escape sequence before the text of a link; close returns the one after it.
 func (l *Links) open(path string, line, column int) string {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(l.dir, path)

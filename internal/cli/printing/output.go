@@ -9,7 +9,7 @@ import (
 	"quarry/search"
 )
 
-// Output shows matching files in one format.
+// Output prints the results of a search in one format.
 type Output interface {
 	File(path string, f *search.FileMatch) error
 	Finish(*search.Summary) error
@@ -17,25 +17,26 @@ type Output interface {
 	Printed() int64
 }
 
-// NewLines shows matching lines; if r is not nil, it replaces matches.
+// NewLines returns an Output that prints matching lines. If r isn't nil, matches are replaced.
 func NewLines(w io.Writer, s Style, r *replacer.Template) Output {
 	return lineOutput{newPrinter(w, s, r)}
 }
 
-// NewPaths shows only names.
+// NewPaths returns an Output that prints only paths.
 func NewPaths(w io.Writer, s Style) Output { return pathOutput{newPrinter(w, s, nil)} }
 
-// NewCounts shows how many matching lines, or matches, a file has.
+// NewCounts returns an Output that prints each file's number of matching lines, or of matches if
+// matches is set.
 func NewCounts(w io.Writer, s Style, matches bool) Output {
 	return countOutput{newPrinter(w, s, nil), matches}
 }
 
-// lineOutput shows matching lines.
+// lineOutput prints matching lines.
 type lineOutput struct{ *printer }
 
 func (o lineOutput) Finish(*search.Summary) error { return o.flush() }
 
-// pathOutput shows only names.
+// pathOutput prints only paths.
 type pathOutput struct{ *printer }
 
 func (o pathOutput) File(path string, _ *search.FileMatch) error {
@@ -45,7 +46,7 @@ func (o pathOutput) File(path string, _ *search.FileMatch) error {
 func (o pathOutput) Finish(*search.Summary) error { return o.flush() }
 func (o pathOutput) Printed() int64               { return 0 }
 
-// countOutput shows how many lines or matches a file has.
+// countOutput prints each file's number of matching lines or matches.
 type countOutput struct {
 	*printer
 	matches bool
@@ -72,7 +73,8 @@ func (o countOutput) File(path string, f *search.FileMatch) error {
 func (o countOutput) Finish(*search.Summary) error { return o.flush() }
 func (o countOutput) Printed() int64               { return 0 }
 
-// UseColour decides whether to use colour; NO_COLOR and a dumb terminal turn auto off.
+// UseColour reports whether to use colour. If when is auto, it is used on terminals, unless
+// NO_COLOR is set or the terminal is dumb.
 func UseColour(when string, tty bool, getenv func(string) string) bool {
 	switch when {
 	case "always", "ansi":

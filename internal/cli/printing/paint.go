@@ -6,10 +6,9 @@ import (
 	"quarry/change"
 )
 
-// Paint colours texts for people; false leaves them plain. It uses only colours of the
-// terminal's own palette, and no background, so the theme keeps them readable on light and
-// dark. As in search results, green marks names usable in the next command.
-// named in the next command.
+// Paint colours texts for people; false leaves them plain. It uses only colours of the terminal's
+// palette and no background, so that the terminal's theme keeps them readable. Green marks names
+// that can be used in the next command, as in search results.
 type Paint bool
 
 // The codes that Paint puts around a text.
@@ -21,7 +20,7 @@ const (
 	Bold  = "\x1b[0m\x1b[1m"
 )
 
-// In puts a code around a text.
+// In adds the code before text and a reset after it.
 func (p Paint) In(code, text string) string {
 	if !p || text == "" {
 		return text
@@ -29,7 +28,7 @@ func (p Paint) In(code, text string) string {
 	return code + text + Reset
 }
 
-// Diff colours diffs: removed lines red, added ones green, places cyan, names bold. safe
+// Diff colours diffs: removed lines red, added lines green, positions cyan, names bold. safe
 // escapes text for a terminal.
 func (p Paint) Diff(diffs []change.PathDiff, safe func(string) string) string {
 	var b strings.Builder
@@ -44,7 +43,7 @@ func (p Paint) Diff(diffs []change.PathDiff, safe func(string) string) string {
 	return b.String()
 }
 
-// Line writes a line with a code around all but its line feed.
+// Line writes a line with a colour code; the reset comes before the line feed.
 func (p Paint) Line(b *strings.Builder, code, line string) {
 	body, ended := strings.CutSuffix(line, "\n")
 	if code != "" {

@@ -9,7 +9,7 @@ import (
 	"quarry/change"
 )
 
-// paintLetters shows codes as letters, so that the test is readable.
+// paintLetters replaces escape codes by letters, for readable tests.
 var paintLetters = strings.NewReplacer(Good, "{g}", Bad, "{r}", Alert, "{R}", Place, "{c}", Bold, "{b}", Reset, "{}")
 
 func TestPaintDiff(t *testing.T) {

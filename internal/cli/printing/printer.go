@@ -1,8 +1,8 @@
-// Package printing writes the output of the command line: matching lines as ripgrep writes
-// them, JSON Lines, colour, progress and wrapped text.
+// Package printing writes the output of the command line: matching lines in ripgrep's format, JSON
+// Lines, colour, progress and wrapped text.
 //
-// It knows neither flags nor streams. File text that goes to a terminal is escaped here, so
-// that it can't move the cursor or hide later text.
+// It does not depend on flags or streams. It escapes file text for a terminal, so that the text
+// can't move the cursor or hide later text.
 package printing
 
 import (
@@ -18,58 +18,58 @@ import (
 	"quarry/search"
 )
 
-// Style is the format of matching lines. It is ripgrep's, which people and editors can
+// Style is the format of matching lines. The default is ripgrep's, which people and editors can
 // read.
 type Style struct {
-	Heading     bool // the path on its own line
+	Heading     bool // print the path on a line of its own
 	Path        bool
 	LineNumber  bool
 	Column      bool
 	ByteOffset  bool
 	OnlyMatches bool
 	MaxColumns  int
-	Nul         bool // NUL after a path instead of : or a line feed
+	Nul         bool // end a path with NUL instead of : or a line feed
 	Trim        bool
 	Colour      bool
-	Escape      bool // for a terminal: show control characters escaped
-	Context     bool // separate groups that aren't adjacent
+	Escape      bool // escape control characters, for a terminal
+	Context     bool // separate groups of lines that aren't adjacent
 	Vimgrep     bool
 	Multiline   bool // matches may span lines
-	Spans       bool // matches were requested, not only lines
+	Spans       bool // the matches in a line were requested too
 
 	Colours      Colours // the zero value means ripgrep's
 	Links        Links
-	MatchSep     string // after path, number and so on of a matching line; "" means :
+	MatchSep     string // after each field before a matching line; "" means :
 	ContextSep   string // the same for context lines; "" means -
-	NoFieldSep   bool   // the separators are used as given, also if empty
+	NoFieldSep   bool   // use the separators as given, even if empty
 	GroupSep     string // between groups of lines that aren't adjacent; "" means --
 	NoGroupSep   bool   // no separator between groups
 	Preview      bool   // show the start of lines longer than MaxColumns
 	PathSep      string // replaces / in paths; "" keeps it
-	Passthru     bool   // all lines are shown, without separators
-	NulLines     bool   // NUL ends a line, and replaces line feeds of the text
+	Passthru     bool   // print all lines, without separators
+	NulLines     bool   // NUL ends a line, and replaces line feeds in the text
 	Eager        bool   // write the lines of a file as soon as they are found
 	BinaryNotice bool   // mention matches of binary files without showing them
-	BinaryLines  bool   // show lines before a NUL, and then mention it
+	BinaryLines  bool   // print lines before a NUL, and then mention the NUL
 	KeepCR       bool   // \r before a line feed is part of the line
 	CRLF         bool   // add \r\n where the text has no line ending
-	Symbols      bool   // show the line that begins the definition around a match, as git grep -p does
+	Symbols      bool   // print the line that begins the definition around a match, as git grep -p does
 }
 
 // Reset ends a colour.
 const Reset = "\x1b[0m"
 
-// printer writes files with matches.
+// printer prints the matches of files.
 type printer struct {
 	rows
 	style   Style
 	replace *replacer.Template // nil shows matches unchanged
 	files   int
-	open    bool       // more of the file follows
-	hits    bool       // the file has a matching line so far
-	last    int        // number of its last line so far
-	since   int        // number of the first line of the group of adjacent lines that ends with last
-	symbol  int        // number of the last shown line that begins a definition
+	open    bool       // more parts of the current file follow
+	hits    bool       // the current file has had a matching line
+	last    int        // number of the last line printed
+	since   int        // number of the first line of the current group of adjacent lines
+	symbol  int        // number of the last printed line that begins a definition
 	shown   shownBlock // the current block, whose buffers are reused
 }
 
@@ -95,7 +95,7 @@ func (p *printer) coloured(code string, b []byte) {
 	p.put(Reset)
 }
 
-// name writes a path. Most paths need no escaping.
+// name writes a path, as a link if links are on.
 func (p *printer) name(path string, line, column int) {
 	linked := p.style.Links.on() && p.style.Colour
 	if linked {
@@ -112,7 +112,7 @@ func (p *printer) name(path string, line, column int) {
 	p.put(path)
 }
 
-// text writes text of a file or a name, escaped if the style requires it.
+// text writes a part of a line or a name, escaped if the style requires it.
 func (p *printer) text(b []byte) {
 	if p.style.Escape {
 		p.row = AppendEscaped(p.row, b)
@@ -125,7 +125,7 @@ func (p *printer) text(b []byte) {
 	p.bytes(b)
 }
 
-// pathRow writes a path on its own line.
+// pathRow writes a path on a line of its own.
 func (p *printer) pathRow(path string) error {
 	p.name(path, 0, 0)
 	if p.style.Nul {
@@ -136,8 +136,8 @@ func (p *printer) pathRow(path string) error {
 	return p.flushRow()
 }
 
-// shownBlock is written at once: a line, or in multiline mode the adjacent lines that
-// matches touch, with replacements in place.
+// shownBlock is the unit of output: a line or, in multiline mode, the adjacent lines that matches
+// touch. Replacements are already made.
 type shownBlock struct {
 	path   string
 	hit    bool
@@ -178,7 +178,7 @@ func (p *printer) File(path string, f *search.FileMatch) error {
 	return p.endFile(path, f)
 }
 
-// endFile mentions the NUL that ended the search of a file.
+// endFile finishes a file; if a NUL ended its search, it mentions that.
 func (p *printer) endFile(path string, f *search.FileMatch) error {
 	if p.style.BinaryLines && f.NUL > 0 && !f.More {
 		return p.binary(path, f)
@@ -186,7 +186,7 @@ func (p *printer) endFile(path string, f *search.FileMatch) error {
 	return p.done()
 }
 
-// separate separates groups of lines that aren't adjacent.
+// separate prints a separator if line next isn't adjacent to the last line.
 func (p *printer) separate(next int) {
 	if p.style.Context && p.last > 0 && next > p.last+1 {
 		p.groupSep()
@@ -200,8 +200,8 @@ func (p *printer) groupSep() {
 	}
 }
 
-// around writes the line that begins the definition around a match, unless it was the
-// last one written.
+// around writes the line that begins the definition around a match, unless it was the last such
+// line written.
 func (p *printer) around(path string, l *search.Line) {
 	s := l.Symbol
 	if !p.style.Symbols || s == nil || s.Line == p.symbol {
@@ -223,12 +223,12 @@ func (p *printer) around(path string, l *search.Line) {
 	p.row = append(p.row, '\n')
 }
 
-// binary mentions that a binary file matches.
+// binary prints that a binary file matches.
 func (p *printer) binary(path string, f *search.FileMatch) error {
 	if f.More {
 		return nil // already mentioned
 	}
-	if !p.hits { // its lines are only shown
+	if !p.hits { // all lines so far are context
 		return p.done()
 	}
 	if p.style.Path {
@@ -261,7 +261,7 @@ func (p *printer) begin(path string) {
 	p.last, p.since, p.symbol = 0, 0, 0
 }
 
-// blocksOf groups the lines of each block in multiline mode.
+// blocksOf yields the lines of each block: in multiline mode several, otherwise one.
 func blocksOf(lines []search.Line, multiline bool) iter.Seq[[]search.Line] {
 	return func(yield func([]search.Line) bool) {
 		for i := 0; i < len(lines); {
@@ -278,7 +278,7 @@ func blocksOf(lines []search.Line, multiline bool) iter.Seq[[]search.Line] {
 	}
 }
 
-// joined appends the text of a block to dst and returns its matches.
+// joined appends the text of a block to dst and returns the block's matches as offsets in the text.
 func joined(dst []byte, lines []search.Line) (text []byte, spans []search.Span) {
 	if len(lines) == 1 && lines[0].Whole == nil {
 		return append(append(dst, lines[0].Text...), lines[0].Ending...), lines[0].Spans
@@ -297,7 +297,7 @@ func (p *printer) show(path string, lines []search.Line) *shownBlock {
 	b := &p.shown
 	b.path, b.hit, b.number, b.offset = path, lines[0].Hit, lines[0].Number, lines[0].Offset
 	if len(lines) == 1 && lines[0].Whole == nil && p.replace == nil && p.style.MaxColumns == 0 && !p.style.CRLF {
-		b.text, b.spans = lines[0].Text, lines[0].Spans // its ending is not shown
+		b.text, b.spans = lines[0].Text, lines[0].Spans // a single line is shown without its line ending
 	} else {
 		b.buf, b.spans = joined(b.buf[:0], lines)
 		b.text = b.buf
@@ -307,7 +307,7 @@ func (p *printer) show(path string, lines []search.Line) *shownBlock {
 	}
 	b.found = len(b.spans)
 	if p.replace != nil && b.found > 0 {
-		// In line mode the pattern sees a line without its ending.
+		// In line mode, the pattern does not see the line ending.
 		end := len(b.text)
 		if !p.style.Multiline {
 			end = len(lines[0].Text)
@@ -335,7 +335,7 @@ func (p *printer) block(b *shownBlock) {
 	}
 }
 
-// allLines writes a block line by line. A line without its own column gets that of the
+// allLines writes every line of a block. A line without a column of its own gets the column of the
 // block's first match.
 func (p *printer) allLines(b *shownBlock, several bool) {
 	column := -1
@@ -350,8 +350,8 @@ func (p *printer) allLines(b *shownBlock, several bool) {
 	}
 }
 
-// partsByLine writes only the matching text, one part per line for a match over several
-// lines.
+// partsByLine writes only the matching text. A match over several lines is split into one part per
+// line.
 func (p *printer) partsByLine(b *shownBlock) {
 	next := 0
 	for start, n := 0, 0; start < len(b.text); n++ {
@@ -378,7 +378,7 @@ func (p *printer) partsByLine(b *shownBlock) {
 	}
 }
 
-// linePerMatch writes a line for every match: the one in which it begins.
+// linePerMatch writes one line for each match: the line in which the match begins.
 func (p *printer) linePerMatch(b *shownBlock, several bool) {
 	start, end, n := 0, b.lineEnd(0, several), 0
 	for _, s := range b.spans {
@@ -394,8 +394,8 @@ func (p *printer) linePerMatch(b *shownBlock, several bool) {
 	}
 }
 
-// lineEnd returns the end of the line that starts at start, including its ending. A
-// single-line block is not split, whatever a replacement has inserted.
+// lineEnd returns the end of the line that begins at start, including its line ending. A block of a
+// single line is not split, even if a replacement inserted a line feed.
 func (b *shownBlock) lineEnd(start int, several bool) int {
 	if several {
 		if i := bytes.IndexByte(b.text[start:], '\n'); i >= 0 {
@@ -405,7 +405,7 @@ func (b *shownBlock) lineEnd(start int, several bool) int {
 	return len(b.text)
 }
 
-// contentEnd returns the end of a line without its line ending.
+// contentEnd returns the end of a line without the line ending.
 func (p *printer) contentEnd(text []byte, start, end int) int {
 	if end > start && text[end-1] == '\n' {
 		end--
@@ -418,8 +418,8 @@ func (p *printer) contentEnd(text []byte, start, end int) int {
 
 func leadingSpace(b []byte) int { return len(b) - len(bytes.TrimLeft(b, " \t\n\v\f\r")) }
 
-// prefix writes path, line number, column and offset, each followed by : on a matching line
-// and - on context. A column below 0 is unknown.
+// prefix writes the path, line number, column and offset, each followed by : in a matching line and
+// - in context. A negative column is unknown.
 func (p *printer) prefix(b *shownBlock, number, column int, offset int64) {
 	sep := p.style.ContextSep
 	if b.hit {
@@ -455,7 +455,7 @@ func (p *printer) field(code string, n int64, sep string) {
 	p.put(sep)
 }
 
-// lineText writes text[start:end] of a block with its matches marked.
+// lineText writes text[start:end] of a block and marks the matches.
 func (p *printer) lineText(b *shownBlock, start, end int, spans []search.Span) {
 	if p.style.Trim {
 		line := b.text[start:end]
@@ -467,7 +467,7 @@ func (p *printer) lineText(b *shownBlock, start, end int, spans []search.Span) {
 	p.rangeText(b, start, end, spans)
 }
 
-// rangeText is lineText without trimming.
+// rangeText is like lineText, but doesn't trim the text.
 func (p *printer) rangeText(b *shownBlock, start, end int, spans []search.Span) {
 	if p.style.MaxColumns > 0 && end-start > p.style.MaxColumns {
 		p.omitted(b, start, end, spans)
@@ -485,7 +485,7 @@ func (p *printer) rangeText(b *shownBlock, start, end int, spans []search.Span) 
 	p.lineFeed()
 }
 
-// lineEnding ends a row that isn't text of a file.
+// lineEnding ends a line of output that has no text from a file.
 func (p *printer) lineEnding() {
 	if p.style.CRLF && !p.style.NulLines {
 		p.row = append(p.row, '\r')
@@ -501,7 +501,7 @@ func (p *printer) lineFeed() {
 	}
 }
 
-// marked writes text[start:end] with its matches marked.
+// marked writes text[start:end] and marks the matches.
 func (p *printer) marked(b *shownBlock, start, end int, spans []search.Span) {
 	at := start
 	for i := 0; i < len(spans) && p.style.Colour; i++ {
@@ -520,7 +520,7 @@ func (p *printer) marked(b *shownBlock, start, end int, spans []search.Span) {
 	p.text(b.text[at:end])
 }
 
-// preview writes the start of a long line, and how many matches follow.
+// preview writes the start of a long line and the number of matches in the rest.
 func (p *printer) preview(b *shownBlock, start, end int, spans []search.Span) {
 	to := start
 	for n := 0; n < p.style.MaxColumns && to < end; n++ {

@@ -12,15 +12,15 @@ import (
 	"quarry/internal/render"
 )
 
-// Progress shows the progress of long work on one line of a terminal: a bar, the speed and
-// the remaining time. It uses no colour, so it is readable on any background. nil is silent,
-// as in a pipe and with --quiet.
+// Progress shows the progress of long work on one line of a terminal: a bar, the speed and the
+// remaining time. It uses no colour, to be readable on any background. A nil Progress shows
+// nothing; it is used in pipes and with --quiet.
 type Progress struct {
 	w       io.Writer
 	width   func() int // number of columns of the terminal
 	doing   string
 	started time.Time
-	tick    chan struct{} // closed to stop the clock
+	tick    chan struct{} // closed to end the periodic redrawing
 	clock   sync.WaitGroup
 
 	mu      sync.Mutex
@@ -28,24 +28,24 @@ type Progress struct {
 	drawn   bool
 	ended   bool
 	current amount
-	watched *progress.Count // nil if Set reports the progress
+	watched *progress.Count // source of the progress; nil if Set reports it
 }
 
-// amount is the completed part.
+// amount is how much of the work is done.
 type amount struct {
 	done, total int // total is 0 if unknown
 	unit        string
 	bytes       int64
 }
 
-// redraw is the minimal time between two updates. patience is how long work may take before
-// anything is shown: quick work needs no line.
+// redraw is the minimum time between two updates. patience is how long work runs before anything is
+// shown, because short work needs no progress line.
 const (
 	redraw   = 100 * time.Millisecond
 	patience = 400 * time.Millisecond
 )
 
-// NewProgress starts showing work on a terminal.
+// NewProgress starts a progress display on a terminal.
 func NewProgress(w io.Writer, width func() int, doing string) *Progress {
 	p := &Progress{w: w, width: width, doing: Escape(doing), started: time.Now(), tick: make(chan struct{})}
 	p.clock.Go(func() {
@@ -73,7 +73,7 @@ func (p *Progress) Set(done, total int, unit string, bytes int64) {
 	p.mu.Unlock()
 }
 
-// Watch shows the progress of the changes made with the returned context.
+// Watch returns a context; the progress of changes made with it is shown.
 func (p *Progress) Watch(ctx context.Context) context.Context {
 	if p == nil {
 		return ctx
@@ -98,7 +98,7 @@ func (p *Progress) draw(now time.Time) {
 	fmt.Fprintf(p.w, "\r\x1b[K%s", progressLine(p.doing, p.current, now.Sub(p.started), p.width()))
 }
 
-// End removes the line; later output starts at its position.
+// End removes the progress line; later output begins in its place.
 func (p *Progress) End() {
 	if p == nil {
 		return
@@ -116,9 +116,9 @@ func (p *Progress) End() {
 	p.clock.Wait()
 }
 
-// progressLine fits the progress into a width: the bar gets the remaining space, and the
-// least important parts are omitted first. The last column stays free, because otherwise
-// terminals would wrap.
+// progressLine formats the progress in at most width columns. The bar gets the remaining space, and
+// the least important parts are omitted first. The last column stays free, because writing there
+// would make terminals wrap.
 func progressLine(doing string, a amount, took time.Duration, width int) string {
 	width--
 	var parts []string
@@ -174,7 +174,7 @@ func rate(bytes int64, took time.Duration) string {
 	return render.Size(int64(float64(bytes)/max(took.Seconds(), 0.001))) + "/s"
 }
 
-// timeText formats a duration: 45 s, 3 min 20 s, 2 h 5 min.
+// timeText formats a duration, as in 45 s, 3 min 20 s or 2 h 5 min.
 func timeText(d time.Duration) string {
 	s := int(d.Round(time.Second).Seconds())
 	switch {

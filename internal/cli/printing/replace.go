@@ -5,7 +5,7 @@ import (
 	"quarry/search"
 )
 
-// replaced returns text with every match replaced, and the positions of the replacements.
+// replaced returns text with every match in spans replaced, and the positions of the replacements.
 func replaced(t *replacer.Template, text []byte, spans []search.Span) ([]byte, []search.Span) {
 	var out []byte
 	now := make([]search.Span, 0, len(spans))

@@ -7,23 +7,23 @@ import (
 	"quarry/search"
 )
 
-// pieceBytes is how much is written at once: rows are gathered to 64 KiB, the capacity of a
-// pipe. Text of that length is written without copying.
+// pieceBytes is the size of a write: rows are gathered until they have 64 KiB, the capacity of a
+// pipe. A text of at least that length is written directly, without copying.
 const pieceBytes = 64 << 10
 
-// rows buffers output.
+// rows buffers the rows of the output.
 type rows struct {
 	w     io.Writer
 	row   []byte
-	eager bool  // a person waits: write finished rows at once
+	eager bool  // flush finished rows at once, because a person waits
 	err   error // the first write error
-	sent  int64 // bytes written
+	sent  int64 // bytes written so far
 }
 
-// Printed returns how many bytes were written or buffered.
+// Printed returns how many bytes were written or are buffered.
 func (r *rows) Printed() int64 { return r.sent + int64(len(r.row)) }
 
-// bytes appends text.
+// bytes appends b to the output.
 func (r *rows) bytes(b []byte) {
 	if len(b) < pieceBytes {
 		r.row = append(r.row, b...)
@@ -40,7 +40,7 @@ func (r *rows) write(b []byte) {
 	}
 }
 
-// flushRow writes the finished rows if there are many.
+// flushRow writes the buffer if it is large enough.
 func (r *rows) flushRow() error {
 	if len(r.row) >= pieceBytes {
 		r.flush()
@@ -48,7 +48,7 @@ func (r *rows) flushRow() error {
 	return r.err
 }
 
-// done ends the rows of a file, or of a part of one.
+// done ends the output for a file or a part of it.
 func (r *rows) done() error {
 	if r.eager {
 		return r.flush()
@@ -59,20 +59,20 @@ func (r *rows) done() error {
 func (r *rows) flush() error {
 	r.write(r.row)
 	if r.row = r.row[:0]; cap(r.row) > 16*pieceBytes {
-		r.row = nil // a long line was marked or escaped in it
+		r.row = nil // release a buffer that grew with a long line
 	}
 	return r.err
 }
 
-// plain reports whether lines are written unchanged, each after its prefix.
+// plain reports whether lines are printed unchanged after their prefix.
 func (p *printer) plain() bool {
 	s := &p.style
 	return !s.Symbols && !s.OnlyMatches && !s.Vimgrep && !s.Colour && !s.Escape && !s.Trim && s.MaxColumns == 0 &&
 		!(s.Multiline && s.Column) && p.replace == nil && s.PathSep == "" && !s.NulLines && !s.CRLF
 }
 
-// plainLines is block for many lines, without the parts that a plain style doesn't need: it
-// writes 8 million lines of a log in a third of the time.
+// plainLines does the work of block for many lines in a plain style. It skips the steps that such a
+// style doesn't need, and so prints 8 million lines of a log in a third of the time.
 func (p *printer) plainLines(path string, lines []search.Line) {
 	s := &p.style
 	named := s.Path && !s.Heading

@@ -13,7 +13,7 @@ import (
 	"quarry/search"
 )
 
-// randomLines generates lines with matches, with all kinds of text.
+// randomLines generates lines with matches and various kinds of text.
 func randomLines(rng *rand.Rand, n int) (lines []search.Line) {
 	texts := []string{"", "plain text", "tab\tand \"quotes\" \\", "caf\xe9", "ünï\u2028\u2029☃𝛃", "\x00\x01\b\f\x1b[31m\x7f", "  indented", strings.Repeat("long ", 20<<10)}
 	for i := range n {
@@ -31,8 +31,8 @@ func randomLines(rng *rand.Rand, n int) (lines []search.Line) {
 	return lines
 }
 
-// A file written in parts gives the same output as in one, and the plain path the same as
-// the general one.
+// A file written in parts has the same output as the whole file, and plainLines prints the same as
+// the general method.
 func TestPartsArePrintedAsOne(t *testing.T) {
 	for seed := range uint64(stress.Fewer(200)) {
 		rng := rand.New(rand.NewPCG(seed, 1))
@@ -91,7 +91,7 @@ func TestPartsArePrintedAsOne(t *testing.T) {
 	}
 }
 
-// Handwritten messages equal an encoder's output.
+// The messages written without an encoder are what an encoder would write.
 func TestJSONEqualsEncoder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))
 	pieces := []string{"a", "\"", "\\", "\n", "\x00", "\x1f", "\x7f", "<&>", "\u2028", "\u2029", "\u2027", "é", "☃", "𝛃", "\xff", "\xe2\x80", " "}
@@ -113,7 +113,7 @@ func TestJSONEqualsEncoder(t *testing.T) {
 	var out bytes.Buffer
 	p := NewJSON(&out, JSONStyle{Numbers: true}, nil)
 	p.File("a\"b", &search.FileMatch{Lines: randomLines(rng, 9)})
-	p.File("x", &search.FileMatch{Lines: randomLines(rng, 2), More: true}) // the end of the file
+	p.File("x", &search.FileMatch{Lines: randomLines(rng, 2), More: true}) // another part of the file would follow
 	p.Finish(&search.Summary{})
 	kinds := ""
 	for line := range strings.Lines(out.String()) {
@@ -132,7 +132,7 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
 
-// A failed write ends the printing, however late it is noticed.
+// After a failed write nothing more is printed, however late the error is noticed.
 func TestWriteErrors(t *testing.T) {
 	lines := randomLines(rand.New(rand.NewPCG(1, 1)), 5000)
 	for _, o := range []Output{NewLines(full{}, Style{}, nil), NewLines(full{}, Style{OnlyMatches: true, Spans: true}, nil), NewJSON(full{}, JSONStyle{}, nil)} {
@@ -152,8 +152,8 @@ func TestNoticeAfterParts(t *testing.T) {
 	o := NewLines(&out, Style{BinaryNotice: true, BinaryLines: true}, nil)
 	hit := search.Line{Number: 1, Text: []byte("foo"), Ending: "\n", Hit: true}
 	for _, f := range []search.FileMatch{
-		{Matched: 1, Lines: []search.Line{hit}, More: true}, {NUL: 9, AtNUL: true}, // one file
-		{NUL: 9, Lines: []search.Line{{Number: 1, Text: []byte("shown"), Ending: "\n"}}}, // lines, no match
+		{Matched: 1, Lines: []search.Line{hit}, More: true}, {NUL: 9, AtNUL: true}, // parts of one file
+		{NUL: 9, Lines: []search.Line{{Number: 1, Text: []byte("shown"), Ending: "\n"}}}, // the last part has no match
 	} {
 		if err := o.File("a", &f); err != nil {
 			t.Fatal(err)

@@ -10,8 +10,8 @@ import (
 	"quarry/search"
 )
 
-// WriteStats describes a search: first ripgrep's statistics, in its words, and then the
-// skipped files and the search plan. printed is how many bytes of lines were shown.
+// WriteStats describes a search: ripgrep's statistics, in its words, then the skipped files and the
+// search plan. printed is the number of bytes of lines printed.
 func WriteStats(w io.Writer, s *search.Summary, p *match.Pattern, printed int64) {
 	fmt.Fprintf(w, "\n%d matches\n%d matched lines\n", s.Matches, s.LinesMatched)
 	fmt.Fprintf(w, "%d files contained matches\n%d files searched\n", s.FilesMatched, s.Stats.Searched)
@@ -35,7 +35,7 @@ func WriteStats(w io.Writer, s *search.Summary, p *match.Pattern, printed int64)
 	fmt.Fprintf(w, "plan: %s%s\n", planText(&s.Stats.Plan), who)
 }
 
-// planText describes how candidate files were found.
+// planText describes how the candidate files were found.
 func planText(p *search.Plan) string {
 	switch p.Kind {
 	case search.PlanWords:

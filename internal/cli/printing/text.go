@@ -4,14 +4,14 @@ import (
 	"strings"
 )
 
-// Width is the width of help texts: they fit the narrowest usual terminal, and longer lines
-// are harder to read anyway.
+// Width is the width of help texts. It fits the narrowest usual terminal, and longer lines are
+// harder to read.
 const Width = 80
 
-// Wrap breaks a text between words into indented lines of Width.
+// Wrap breaks a text between words into indented lines of at most Width columns.
 func Wrap(text, indent string) string { return WrapTo(text, indent, Width) }
 
-// WrapTo breaks a text between words into indented lines of a width.
+// WrapTo breaks a text between words into indented lines of at most width columns.
 func WrapTo(text, indent string, width int) string {
 	var b strings.Builder
 	line := indent
@@ -29,7 +29,7 @@ func WrapTo(text, indent string, width int) string {
 	return b.String() + line + "\n"
 }
 
-// SwapNUL exchanges NUL and line feed.
+// SwapNUL exchanges NUL and line feed in b.
 func SwapNUL(b []byte) {
 	for i, c := range b {
 		switch c {

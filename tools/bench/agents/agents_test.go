@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Every task has a judge that can fail and a known solution; two kinds are for
-// tuning and two are only measured.
+// Every task has a judge that can fail, and a known solution. Two kinds are for tuning, and two are
+// only measured.
 func TestKinds(t *testing.T) {
 	use := map[string]int{}
 	for _, name := range strings.Split(kindNames(), ", ") {
@@ -95,7 +95,7 @@ func TestParseCalls(t *testing.T) {
 	}
 }
 
-// A judge of changes detects each way in which a tree can be wrong.
+// The judge of changes detects each way in which a tree can be wrong.
 func TestChanged(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("needs git")
@@ -157,7 +157,7 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// A run of the shell arm, from its record to the table.
+// The test goes through a run of the shell arm, from its record to the table.
 func TestShellRun(t *testing.T) {
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip("needs bash")
@@ -187,7 +187,7 @@ func TestShellRun(t *testing.T) {
 	if err := tr.sum(nil, 0.1, false, &out); err != nil {
 		t.Fatal(err)
 	}
-	// 21 bytes sent, 5 received, 400 of definitions.
+	// These are 21 bytes sent, 5 received, and 400 of definitions.
 	if !strings.Contains(out.String(), "| shell | sweep | s1 | 1 | 1 | 0 | 6 | 2 | 100 | 107 | 107 | not judged |") {
 		t.Errorf("table:\n%s", out.String())
 	}

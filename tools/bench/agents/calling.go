@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// call runs the command of an agent of the quarry arm: RUN TASK TOOL with arguments on
-// standard input, or RUN TASK with several calls.
+// call runs a command of an agent in the quarry arm. The arguments are RUN TASK TOOL with the
+// tool's arguments on standard input, or RUN TASK with several calls there.
 func (t trial) call(args []string, in io.Reader, out io.Writer) error {
 	r, err := t.open(args[0])
 	if err != nil {
@@ -32,7 +32,7 @@ func (t trial) call(args []string, in io.Reader, out io.Writer) error {
 	e := entry{Start: time.Now(), Task: args[1]}
 	calls, bad := parseCalls(args[2:], text)
 	switch {
-	case bad != nil: // a client's message to its model about a call it can't send
+	case bad != nil: // what a client would tell its model about a call that it can't send
 		e.Calls = []logged{{Tool: "invalid", Arguments: string(text), Sent: len(text), Text: bad.Error(), Received: len(bad.Error()), Failed: true}}
 	default:
 		answers, err := t.ask(r, request{Task: args[1], Calls: calls})
@@ -57,8 +57,8 @@ func (t trial) call(args []string, in io.Reader, out io.Writer) error {
 	return nil
 }
 
-// escapeControls escapes tabs and line ends in JSON strings. A client does so for its model,
-// but here the model types the JSON itself.
+// escapeControls escapes tabs and line ends in JSON strings. A client does that for its model, but
+// here the model writes the JSON itself.
 func escapeControls(text []byte) []byte {
 	out := make([]byte, 0, len(text))
 	inString := false
@@ -80,7 +80,7 @@ func escapeControls(text []byte) []byte {
 	return out
 }
 
-// parseCalls reads the arguments of one tool, or a stream of calls.
+// parseCalls parses the arguments of one tool, or a sequence of calls.
 func parseCalls(tool []string, text []byte) ([]toolCall, error) {
 	text = escapeControls(text)
 	if len(tool) == 1 {
@@ -119,10 +119,10 @@ func parseCalls(tool []string, text []byte) ([]toolCall, error) {
 	}
 }
 
-// shellCut is where clients cut the output of their shell (Claude Code's Bash: 30,000).
+// shellCut is the length to which clients cut the output of a shell (Claude Code's Bash: 30,000).
 const shellCut = 30_000
 
-// shell runs the command of an agent of the shell arm.
+// shell runs a command of an agent in the shell arm.
 func (t trial) shell(run, task string, in io.Reader, out io.Writer) error {
 	r, err := t.open(run)
 	if err != nil {
@@ -175,7 +175,7 @@ func (r *runRecord) has(task string) error {
 	return err
 }
 
-// answer stores an answer or remark of the agent. It is not a turn.
+// answer stores an answer or remark of the agent. It does not count as a turn.
 func (t trial) answer(run, task string, in io.Reader, out io.Writer) error {
 	r, err := t.open(run)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// check tests the judges themselves: each must decide "not solved" on the untouched tree,
-// and "solved" with the known solution.
+// check tests the judges. Each must decide "not solved" for the original tree, and "solved" for the
+// known solution.
 func (t trial) check(kinds []string, out io.Writer) error {
 	if len(kinds) == 0 {
 		kinds = strings.Split(kindNames(), ", ")
@@ -70,7 +70,7 @@ func (t trial) checkTask(k *kind, task task, j judge, out io.Writer) (bool, erro
 	return ok, nil
 }
 
-// solve applies the known solution: the files of a commit, or a script.
+// solve applies the known solution, which is a commit's files or a script.
 func (t trial) solve(k *kind, j judge, tree string) error {
 	if j.From != "" {
 		place := t.places[k.Source.Name]

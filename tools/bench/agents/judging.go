@@ -21,7 +21,7 @@ type verdict struct {
 	Why    []string `json:"why,omitempty"` // the conditions that failed
 }
 
-// judge runs the judges of a run's kind on its trees.
+// judge runs the judges for a run's kind of tasks on its trees.
 func (t trial) judge(r *runRecord, out io.Writer) error {
 	if err := t.stop(r); err != nil {
 		return err
@@ -62,7 +62,7 @@ func (v verdict) print(out io.Writer, run string) {
 	fmt.Fprintf(out, "%s %s %s\n", run, v.Task, word)
 }
 
-// decide judges one tree. If it has to add files, it works on a copy.
+// decide judges one tree. If it has to add files, it does so in a copy.
 func (t trial) decide(k *kind, task task, j judge, tree, answers string) (verdict, error) {
 	v := verdict{Task: task.ID}
 	fail := func(format string, args ...any) { v.Why = append(v.Why, fmt.Sprintf(format, args...)) }
@@ -109,7 +109,7 @@ func (t trial) decide(k *kind, task task, j judge, tree, answers string) (verdic
 	return v, nil
 }
 
-// take copies files of the known solution into a tree.
+// take copies files of the known solution to dir.
 func (t trial) take(k *kind, j judge, dir string) error {
 	for _, name := range j.Take {
 		data, err := showFile(t.places[k.Source.Name], j.From, name)
@@ -140,7 +140,7 @@ func lastLines(text string, n int) string {
 	return strings.Join(lines[max(0, len(lines)-n):], " | ")
 }
 
-// files calls do with the text of every regular file of a tree, by path.
+// files calls do with the path and text of every regular file in a tree.
 func files(tree string, do func(path string, text []byte) error) error {
 	tree, err := filepath.EvalSymlinks(tree)
 	if err != nil {
@@ -288,7 +288,7 @@ func firstCommit(tree string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// newLines counts lines of text that are missing or less frequent in old.
+// newLines returns how many lines of text don't occur in old, or occur there less often.
 func newLines(old, text []byte) int {
 	count := map[string]int{}
 	for line := range bytes.Lines(old) {
@@ -304,7 +304,7 @@ func newLines(old, text []byte) int {
 	return n
 }
 
-// decide finds the line of an answer by its number.
+// decide finds the answer's line by its number and checks it.
 func (a answer) decide(answers string, fail func(string, ...any)) {
 	line := ""
 	if m := regexp.MustCompile(`(?m)^[\s*(-]*` + regexp.QuoteMeta(a.N) + `[\s.:)*-]+(.*)$`).FindStringSubmatch(answers); m != nil {

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// entry is a line of log.jsonl: one command of the agent.
+// entry is a line of log.jsonl, which records one command of the agent.
 type entry struct {
 	Start time.Time `json:"start"`
 	End   time.Time `json:"end"`
@@ -21,10 +21,10 @@ type entry struct {
 	Calls []logged  `json:"calls"`
 }
 
-// logged is one call with its answer. Sent and Received count the bytes that the
-// model writes and reads: the tool's name and the arguments, and the text.
+// logged is one call with its answer. Sent is the number of bytes the model writes, for the tool's
+// name and arguments; Received is the number of bytes it reads.
 type logged struct {
-	Tool      string `json:"tool"` // or sh
+	Tool      string `json:"tool"` // or "sh" for a shell command
 	Arguments string `json:"arguments"`
 	Sent      int    `json:"sent"`
 	Received  int    `json:"received"`
@@ -43,7 +43,7 @@ func (r *runRecord) append(e entry) error {
 		return err
 	}
 	defer f.Close()
-	_, err = f.Write(append(data, '\n')) // a single write keeps entries of simultaneous commands apart
+	_, err = f.Write(append(data, '\n')) // one write per entry, so that simultaneous commands don't mix
 	return err
 }
 
@@ -71,12 +71,12 @@ func (r *runRecord) log() ([]entry, error) {
 	}
 }
 
-// turns counts how often the agent waited: commands that ran at the same time
-// were sent together and count as one turn.
+// turns counts the agent's turns. Commands that ran at the same time were sent together, so they
+// count as one turn.
 func turns(log []entry) int {
 	n := 0
 	var until time.Time
-	for _, e := range log { // entries are written at the end of commands, so e.End never decreases
+	for _, e := range log { // entries are written when commands end, so e.End never decreases
 		if n == 0 || !e.Start.Before(until) {
 			n++
 		}
@@ -85,5 +85,6 @@ func turns(log []entry) int {
 	return n
 }
 
-// tokens estimates 4 bytes a token, as docs/PROFILES.md does for definitions.
+// tokens estimates the number of tokens as a quarter of the bytes, as docs/PROFILES.md does for
+// definitions.
 func tokens(bytes int) int { return (bytes + 3) / 4 }

@@ -1,6 +1,6 @@
-// Command agents runs trials with real agents. They do the same tasks with only Quarry's
-// tools or only a shell, over a connection that is kept open, with every message logged.
-// Judges that the agents never see decide afterwards. README.md says how to run a
+// Command agents runs trials in which agents do the same tasks either with only Quarry's tools or
+// with only a shell. The connection is kept open, and every message is logged. Afterwards judges,
+// which the agents never see, decide whether the tasks were solved. README.md explains how to run a
 // trial.
 //
 //	agents prepare -run q1 -arm quarry -profile code -kind fixes   trees, and the agent's brief

@@ -18,8 +18,8 @@ type preparation struct {
 	run, arm, kind, program, profile, tools, version string
 }
 
-// prepare makes the folder of one run with a tree for each task, asks the program for
-// its definitions, builds the index, and prints the brief.
+// prepare creates a run: its folder, a tree for each task, the program's definitions, and the
+// index. It prints the brief for the agent.
 func (t trial) prepare(p preparation, out io.Writer) error {
 	if !nameOfRun.MatchString(p.run) {
 		return fmt.Errorf("-run: invalid name %q: letters, digits, dots and dashes", p.run)
@@ -71,7 +71,7 @@ func (t trial) prepare(p preparation, out io.Writer) error {
 	return t.brief(r, out)
 }
 
-// versionOf returns the program's version, with the commit it was built from.
+// versionOf returns the program's version, including the commit it was built from.
 func versionOf(program string) (string, error) {
 	text, err := exec.Command(program, "--version").Output()
 	if err != nil {
@@ -115,7 +115,8 @@ func (t trial) plant(k *kind, task task, r *runRecord) error {
 	return committed(to)
 }
 
-// committed makes a tree a git repository with one commit, as agents usually find it.
+// committed makes a tree a git repository with one commit, because agents usually work in a
+// repository.
 func committed(dir string) error {
 	for _, args := range [][]string{{"init", "-q"}, {"add", "-A", "-f"}, {"commit", "-q", "-m", "start"}} {
 		c := exec.Command("git", append([]string{"-c", "user.name=trial", "-c", "user.email=trial@example.org", "-c", "core.autocrlf=false", "-c", "core.safecrlf=false", "-c", "commit.gpgsign=false"}, args...)...)
@@ -127,13 +128,12 @@ func committed(dir string) error {
 	return nil
 }
 
-// shellDefinition is the definition that a client with only a shell gives its model. It is
-// counted as the definitions of the shell arm.
+// shellDefinition is the tool definition that a client with only a shell sends to its model. It
+// counts as the definitions of the shell arm.
 const shellDefinition = `{"name":"bash","description":"Run a command in a bash shell, in the working directory. Output is stdout and stderr; over 30,000 characters it is cut.","input_schema":{"type":"object","properties":{"command":{"type":"string","description":"The command to run"}},"required":["command"]}}`
 
-// define writes definitions.json, which the agent's model would receive at the
-// start, and lets the program build its index before the first call, as
-// in a workspace already in use.
+// define writes definitions.json, with what the agent's model would receive at the start. It also
+// lets the program build the index before the first call, as in a workspace that is already in use.
 func (t trial) define(r *runRecord, k *kind) error {
 	if r.Arm == "shell" {
 		r.Definitions = len(shellDefinition)
@@ -177,7 +177,7 @@ func (t trial) define(r *runRecord, k *kind) error {
 	return os.WriteFile(filepath.Join(r.dir, "definitions.json"), append(data, '\n'), 0o644)
 }
 
-// commands writes DIR/call, DIR/sh and DIR/answer, the commands that agents type.
+// commands writes the scripts DIR/call, DIR/sh and DIR/answer, which agents run.
 func (t trial) commands() error {
 	self, err := os.Executable()
 	if err != nil {
@@ -192,7 +192,7 @@ func (t trial) commands() error {
 	return nil
 }
 
-// brief prints all instructions for a fresh agent.
+// brief prints all instructions for a new agent.
 func (t trial) brief(r *runRecord, out io.Writer) error {
 	k, err := readKind(r.Kind)
 	if err != nil {

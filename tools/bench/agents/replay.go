@@ -13,8 +13,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// replay runs the logged calls on fresh trees and compares the results with the judged
-// trees, to verify the log.
+// replay verifies the log: it repeats the logged calls on fresh trees and compares the results with
+// the judged trees.
 func (t trial) replay(r *runRecord, out io.Writer) error {
 	if err := t.stop(r); err != nil {
 		return err
@@ -63,8 +63,7 @@ func (t trial) replay(r *runRecord, out io.Writer) error {
 
 var changeID = regexp.MustCompile(`\[change ([a-z0-9]{6,16})|^([a-z0-9]{6,16})  \d{4}-`)
 
-// again replays the calls of one task. Ids of changes are new in every run, so the ids of
-// the first run are translated to those of this run.
+// again repeats the calls of one task. Ids of changes differ in every run, so it translates them.
 func (t trial) again(r, fresh *runRecord, task string, log []entry) (int, error) {
 	var s *mcp.ClientSession
 	renamed := strings.NewReplacer(r.tree(task), fresh.tree(task), r.dir, fresh.dir)
@@ -104,7 +103,7 @@ func (t trial) again(r, fresh *runRecord, task string, log []entry) (int, error)
 	return n, nil
 }
 
-// treesDiffer names a file that differs between two trees.
+// treesDiffer returns the name of a file that differs between two trees, or "".
 func treesDiffer(a, b string) (string, error) {
 	texts := map[string][]byte{}
 	if err := files(a, func(path string, text []byte) error { texts[path] = text; return nil }); err != nil {

@@ -17,9 +17,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// request is sent by the command call to its run's daemon, which returns a reply.
-// The daemon keeps an MCP connection for each tree, so that there is an index
-// and a session, as in a client.
+// request is sent by the command call to the run's daemon, which returns a reply. The daemon keeps
+// an MCP connection open for each tree. So the server keeps its index and session, as with a real
+// client.
 type request struct {
 	Task  string     `json:"task"`
 	Calls []toolCall `json:"calls"`
@@ -33,7 +33,7 @@ type toolCall struct {
 
 type reply struct {
 	Results []result `json:"results"`
-	Error   string   `json:"error"` // of the harness, not of a tool
+	Error   string   `json:"error"` // an error of this program, not of a tool
 }
 
 type result struct {
@@ -42,10 +42,10 @@ type result struct {
 	Millis int64  `json:"ms"`
 }
 
-// idle is the time without calls after which a daemon and its servers end.
+// idle is how long a daemon and its servers run without calls.
 const idle = 4 * time.Hour
 
-// serve is the daemon of a run.
+// serve runs the daemon of a run.
 func (t trial) serve(r *runRecord) error {
 	dir, err := os.MkdirTemp("", "agents")
 	if err != nil {
@@ -98,7 +98,7 @@ type daemon struct {
 type session struct {
 	*mcp.ClientSession
 	log *os.File
-	mu  sync.Mutex // calls of one tree run in order
+	mu  sync.Mutex // held during a call, so that calls in one tree run in order
 }
 
 func (d *daemon) close() {
@@ -169,8 +169,8 @@ func callTool(s *mcp.ClientSession, c toolCall) result {
 	return out
 }
 
-// connect starts the program on the tree of a task and initializes the session. If log is
-// set, every message is written to it.
+// connect starts the program in the tree of a task and initializes the session. If log isn't nil,
+// every message is written to it.
 func (t trial) connect(ctx context.Context, r *runRecord, task string, log io.Writer) (*mcp.ClientSession, error) {
 	tree, err := filepath.EvalSymlinks(r.tree(task))
 	if err != nil {
@@ -186,7 +186,7 @@ func (t trial) connect(ctx context.Context, r *runRecord, task string, log io.Wr
 	if err != nil {
 		return nil, err
 	}
-	defer errs.Close() // the child has its own
+	defer errs.Close() // the child process has its own copy
 	c.Stderr = errs
 	var transport mcp.Transport = &mcp.CommandTransport{Command: c}
 	if log != nil {
@@ -200,7 +200,7 @@ func (t trial) connect(ctx context.Context, r *runRecord, task string, log io.Wr
 	return s, nil
 }
 
-// ask sends a request to the run's daemon and starts one if there is none.
+// ask sends a request to the run's daemon. If none is running, it starts one.
 func (t trial) ask(r *runRecord, q request) (reply, error) {
 	conn, err := net.Dial("unix", r.Socket)
 	if r.Socket == "" || err != nil {

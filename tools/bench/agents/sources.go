@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// sourcePlaces maps sources to their places on this machine. A trial stores them.
+// sourcePlaces maps the names of sources to folders on this machine. A trial stores it.
 type sourcePlaces map[string]string
 
 func (s sourcePlaces) String() string { return "" }
@@ -33,7 +33,7 @@ func (s sourcePlaces) Set(v string) error {
 	return nil
 }
 
-// known merges the given places with those in sources.json, given earlier.
+// known adds the given places to those stored earlier in sources.json.
 func (t *trial) known(given sourcePlaces) error {
 	file := filepath.Join(t.dir, "sources.json")
 	t.places = sourcePlaces{}
@@ -54,7 +54,7 @@ func (t *trial) known(given sourcePlaces) error {
 	return writeJSON(file, t.places)
 }
 
-// export writes a source at a commit to a new folder.
+// export writes the files of a source at a commit to a new folder.
 func (t trial) export(s source, commit, to string) error {
 	place := t.places[s.Name]
 	var err error
@@ -87,7 +87,7 @@ func (t trial) export(s source, commit, to string) error {
 	return nil
 }
 
-// moduleDir downloads a version of a Go module.
+// moduleDir downloads a version of a Go module and returns its folder.
 func moduleDir(module string) (string, error) {
 	c := exec.Command("go", "mod", "download", "-json", module)
 	c.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GO111MODULE=on")
@@ -100,9 +100,8 @@ func moduleDir(module string) (string, error) {
 	return m.Dir, nil
 }
 
-// exportCommit writes the files of a commit. Files whose contents the clone lacks
-// (a clone may omit large ones) are omitted; git archive would stop at the
-// first one.
+// exportCommit writes the files of a commit to a folder. It skips files whose contents the clone
+// lacks, because a clone may omit large ones. git archive would stop at the first of them.
 func exportCommit(gitDir, commit, to string) error {
 	list, err := exec.Command("git", "-C", gitDir, "ls-tree", "-r", "-z", commit).Output()
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// row is a line of the table: one run, or one task of it.
+// row is a line of the table, for one run or for one of its tasks.
 type row struct {
 	run                      *runRecord
 	task                     string
@@ -21,11 +21,11 @@ type row struct {
 	tools                    map[string]int
 }
 
-// tokens counts the model's input and output, with the definitions once.
+// tokens returns the tokens that the model reads and writes; tool definitions count once.
 func (r row) tokens() int { return tokens(r.sent + r.received + r.run.Definitions) }
 
-// tokensEach counts the definitions again in every further turn, with a weight:
-// every request contains them at the price of cached input.
+// tokensEach is like tokens, but counts the definitions again in every further turn, multiplied by
+// weight. Every request contains them, at the price of cached input.
 func (r row) tokensEach(weight float64) int {
 	return r.tokens() + int(weight*float64(max(0, r.turns-1))*float64(tokens(r.run.Definitions)))
 }
@@ -73,7 +73,7 @@ func (t trial) sum(names []string, each float64, byTask bool, out io.Writer) err
 	return nil
 }
 
-// arms prints the mean of the runs of an arm, and the ratio to the shell's.
+// arms prints the mean of each arm's runs and its ratio to the shell arm's.
 func arms(rows []row, each float64, out io.Writer) {
 	type key struct{ kind, version, arm string }
 	groups := map[key][]row{}

@@ -11,15 +11,15 @@ import (
 //go:embed tasks/*.json judges/*.json
 var texts embed.FS
 
-// kind is one kind of task: a file of tasks/, which agents see as their brief,
-// and one of judges/, which they never see.
+// kind is a kind of tasks. It is defined by a file in tasks/, which agents see as their brief, and
+// a file in judges/, which they never see.
 type kind struct {
 	Name    string   `json:"-"`
-	Use     string   `json:"use"`     // tuning, or measured: only used to measure a version
-	Source  source   `json:"source"`  // of tasks without their own
+	Use     string   `json:"use"`     // "tuning", or "measured": only used to measure a version
+	Source  source   `json:"source"`  // the source of tasks that have none of their own
 	Intro   string   `json:"intro"`   // of the brief
 	Tasks   []task   `json:"tasks"`   //
-	Compile bool     `json:"compile"` // the judges compile: agents are told that they can't
+	Compile bool     `json:"compile"` // agents are told that the judges compile but they can't
 	Also    []source `json:"also"`    // sources of judges
 }
 
@@ -30,8 +30,8 @@ type task struct {
 	Text   string `json:"text"`
 }
 
-// source is a tree that is never committed here: a git repository, a version of
-// a Go module, or an unpacked Debian source package.
+// source is a tree that is not committed here: a git repository, a version of a Go module, or an
+// unpacked Debian source package.
 type source struct {
 	Name    string            `json:"name"`
 	Git     string            `json:"git"`     // where it is published; prepare takes -source NAME=DIR
@@ -40,23 +40,23 @@ type source struct {
 	Add     map[string]string `json:"add"`     // files that we add to the tree
 }
 
-// judge says when a task is solved. All given parts must hold.
+// judge states when a task is solved. All conditions that are set must hold.
 type judge struct {
 	From    string    `json:"from"`    // commit of the known solution
-	Take    []string  `json:"take"`    // files of From that are put into the tree first: upstream's tests
+	Take    []string  `json:"take"`    // files of From to put into the tree first, such as upstream's tests
 	Run     []command `json:"run"`     // must succeed in the tree
-	Absent  []finding `json:"absent"`  // nothing may match
-	Present []finding `json:"present"` // at least one match each
-	Changed *changed  `json:"changed"` // which files differ from the untouched tree
-	Exists  []string  `json:"exists"`  // paths
+	Absent  []finding `json:"absent"`  // must not match
+	Present []finding `json:"present"` // must match at least once each
+	Changed *changed  `json:"changed"` // which files must differ from the original tree
+	Exists  []string  `json:"exists"`  // paths that must exist
 	Gone    []string  `json:"gone"`
 	Answers []answer  `json:"answers"`
 	Solve   solution  `json:"solve"` // if From does not name a commit
 }
 
-// solution is a known solution, with which check tests the judge.
+// solution is a known solution, which check uses to test the judge.
 type solution struct {
-	Script  string `json:"script"` // bash, in the tree
+	Script  string `json:"script"` // a bash script to run in the tree
 	Answers string `json:"answers"`
 }
 
@@ -65,28 +65,28 @@ type command struct {
 	Env  []string `json:"env"`
 }
 
-// finding is a regular expression and the files it is looked for in.
+// finding is a regular expression and the files to search.
 type finding struct {
 	Regex  string   `json:"regex"`
-	Files  string   `json:"files"`  // regular expression of paths, "" all
-	Except []string `json:"except"` // paths
-	Count  int      `json:"count"`  // of present: exactly so many matches, 0 any number
+	Files  string   `json:"files"`  // regular expression for their paths; "" means all
+	Except []string `json:"except"` // paths to exclude
+	Count  int      `json:"count"`  // if not 0, the exact number of matches (only in Present)
 }
 
-// changed compares with the untouched tree. The files whose old text matches Had
-// (and does not match HadNot) must have changed and each must match Now. No other
-// file may have changed, except those in Also.
+// changed compares a tree with the original tree. All files whose original text matches Had, but
+// not HadNot, must be changed, and the new text must match Now. No other files may be changed,
+// except those in Also.
 type changed struct {
-	Files  string   `json:"files"` // regular expression of paths that are looked at
+	Files  string   `json:"files"` // regular expression for the paths to compare
 	Had    string   `json:"had"`
 	HadNot string   `json:"had_not"`
 	Now    string   `json:"now"`
-	Also   []string `json:"also"`  // may change, appear or go
-	Lines  int      `json:"lines"` // of a changed file, at most so many lines are new; 0 no limit
+	Also   []string `json:"also"`  // may be changed, created or deleted
+	Lines  int      `json:"lines"` // maximum number of new lines in a changed file; 0 means no limit
 }
 
-// answer is one line of an answer, "3 …" or "3. …" or "3: …", which must match
-// one of the regular expressions.
+// answer is a line of the agent's answer: "3 …", "3. …" or "3: …". It must match one of the regular
+// expressions.
 type answer struct {
 	N   string   `json:"n"`
 	Any []string `json:"any"`

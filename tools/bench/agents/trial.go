@@ -13,16 +13,16 @@ import (
 	"time"
 )
 
-// trial is a folder with a subfolder for each run, DIR/RUN: run.json, log.jsonl (every
-// call), rpc-TASK.jsonl (every message of the MCP connection), tree/TASK,
-// definitions.json, answers/TASK.txt, judged.json, and home, where the program
-// keeps its index and journal.
+// trial is the path of a folder with a subfolder for each run. A run's folder contains run.json,
+// log.jsonl (every call), rpc-TASK.jsonl (every message of the MCP connection), tree/TASK,
+// definitions.json, answers/TASK.txt, judged.json, and home, where the program keeps its index and
+// undo log.
 type trial struct {
 	dir    string
 	places sourcePlaces
 }
 
-// runRecord is run.json, the settings with which a run was prepared.
+// runRecord is the content of run.json: the settings with which a run was prepared.
 type runRecord struct {
 	Name        string    `json:"name"`
 	Arm         string    `json:"arm"`
@@ -32,7 +32,7 @@ type runRecord struct {
 	Version     string    `json:"version,omitempty"`
 	Profile     string    `json:"profile,omitempty"`
 	Tools       string    `json:"tools,omitempty"`
-	Definitions int       `json:"definitions"` // bytes of tools/list and of the server's instructions
+	Definitions int       `json:"definitions"` // bytes of the tools/list result and the server's instructions
 	Socket      string    `json:"socket,omitempty"`
 
 	dir string
@@ -84,8 +84,8 @@ func (r *runRecord) save() error { return writeJSON(filepath.Join(r.dir, "run.js
 
 func (r *runRecord) tree(task string) string { return filepath.Join(r.dir, "tree", task) }
 
-// environment returns the environment of programs run for the agent: a separate home, so
-// that a run finds neither the index nor the settings of another.
+// environment returns the environment for programs run for the agent. Each run has a home of its
+// own, so that it doesn't use another run's index or settings.
 func (r *runRecord) environment() []string {
 	home := filepath.Join(r.dir, "home")
 	env := []string{"HOME=" + home, "USERPROFILE=" + home, "LOCALAPPDATA=" + filepath.Join(home, "local"), "APPDATA=" + filepath.Join(home, "roaming")}

@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 )
 
-// judges are other programs' parsers. A script reads the names of files and answers
-// each with "ok" or "bad".
+// judges runs the languages' own parsers. Each is a script that reads file names and answers each
+// with "ok" or "bad".
 type judges struct {
 	npm     string
 	running map[string]*judge
@@ -25,7 +25,7 @@ type judge struct {
 	out *bufio.Reader
 }
 
-// scripts lists the programs by language: a command and its script.
+// scripts maps a language to a command and its script.
 var scripts = map[string]struct {
 	command []string
 	file    string
@@ -131,7 +131,8 @@ func (j *judges) has(language string) bool {
 	return err == nil
 }
 
-// accepts asks the parser of a language; without one every text is accepted.
+// accepts reports whether the language's parser accepts a text. If there is no parser, it returns
+// true.
 func (j *judges) accepts(language, name string, text []byte) bool {
 	if language == "Go" {
 		_, err := parser.ParseFile(token.NewFileSet(), "", text, parser.SkipObjectResolution)
@@ -147,7 +148,7 @@ func (j *judges) accepts(language, name string, text []byte) bool {
 	if err := os.WriteFile(file, text, 0o600); err != nil {
 		panic(err)
 	}
-	for range 2 { // a parser that died is started again
+	for range 2 { // if the parser has died, start it again
 		r, err := j.start(language)
 		if err != nil {
 			panic(err)

@@ -2,13 +2,13 @@
 //
 //	scripts/tool bench/checks [-npm node_modules] [-break 300] [-seed 1] DIR...
 //
-// Each DIR holds versions of one package, a folder each. Every file whose contents differ
-// between two successive versions is a pair: the language's own parser confirms or refutes
-// an alarm for it. Each single file is checked as well: a finding in a file that its parser
-// accepts is false. With -break the given number of files of each language lose a bracket,
-// a quote, a colon or an indentation; of those that their parser then rejects, the share
-// found by the check is counted. A language without a parser on this machine is marked "-":
-// its released files are assumed valid.
+// Each DIR contains several versions of one package, each in a folder. Every file that differs
+// between two successive versions is checked as a change. If the check raises an alarm, the
+// language's own parser confirms or refutes it. Each file is also checked by itself; a finding is
+// false if the parser accepts the file. With -break, the given number of files of each language
+// lose a bracket, a quote, a colon or an indentation. Of those that the parser then rejects, the
+// share found by the check is counted. A language without a parser on this machine is marked "-",
+// and its released files are assumed to be valid.
 package main
 
 import (
@@ -33,7 +33,7 @@ import (
 type tally struct {
 	files, pairs, alarms, refuted, findings, untrue int
 	broken, found                                   int
-	slowest                                         time.Duration // for 100 KB, of the check after a change
+	slowest                                         time.Duration // slowest check of a change, per 100 KB
 }
 
 type program struct {
@@ -68,7 +68,7 @@ func main() {
 	}
 }
 
-// versions reads the versions of one package in the order of their names.
+// versions checks the versions of one package in the order of their names.
 func (p *program) versions(dir string) error {
 	list, err := os.ReadDir(dir)
 	if err != nil {
@@ -158,7 +158,7 @@ func (p *program) one(file, name string, before, text []byte) {
 	}
 }
 
-// breakSome breaks files that the language's parser accepts.
+// breakSome damages files that the language's parser accepts, and checks them.
 func (p *program) breakSome(r *rand.Rand, language string, n int) {
 	t, files := p.tallies[language], p.samples[language]
 	for tries := 0; t.broken < n && tries < 20*n && len(files) > 0; tries++ {
@@ -178,7 +178,7 @@ func (p *program) breakSome(r *rand.Rand, language string, n int) {
 	}
 }
 
-// damage deletes a bracket, a quote, a colon or an indentation.
+// damage returns a text from which a bracket, a quote, a colon or an indentation was deleted.
 func damage(r *rand.Rand, language string, text []byte) []byte {
 	set := []string{"()[]{}", "()[]{}", `"'`, ":"}
 	if language == "Python" || language == "YAML" {

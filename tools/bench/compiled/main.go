@@ -1,15 +1,15 @@
-// Command compiled compiles the integration tests of ripgrep or fd as they are and
-// runs them against quarry rg or quarry fd, or against another program.
+// Command compiled compiles ripgrep's or fd's integration tests without changes and runs them with
+// quarry rg or quarry fd, or with another program.
 //
 //	scripts/tool bench/compiled -suite ripgrep -from DIR/ripgrep
 //	scripts/tool bench/compiled -suite fd -from DIR/fd -program /usr/bin/fdfind
 //
-// It needs cargo and the crates that the tests use, in a folder that cargo uses as a
-// source: Debian has them as librust-bstr-dev, librust-serde-derive-dev,
-// librust-serde-json-dev, librust-walkdir-dev, librust-diff-dev, librust-tempfile-dev,
-// librust-filetime-dev, librust-test-case-dev, librust-nix-dev and
-// librust-normpath-dev in /usr/share/cargo/registry. jiff is not among them; the only
-// function that fd's tests use of it is written here.
+// It needs cargo, and the crates that the tests use in a folder that cargo uses as a source. Debian
+// has them in /usr/share/cargo/registry, from the packages librust-bstr-dev,
+// librust-serde-derive-dev, librust-serde-json-dev, librust-walkdir-dev, librust-diff-dev,
+// librust-tempfile-dev, librust-filetime-dev, librust-test-case-dev, librust-nix-dev and
+// librust-normpath-dev. The crate jiff is missing there, so this program contains the only function
+// of it that fd's tests use.
 package main
 
 import (
@@ -37,7 +37,7 @@ func main() {
 	}
 }
 
-// names maps the programs to the commands that replace them.
+// names maps each suite to quarry's command for it.
 var names = map[string]string{"ripgrep": "rg", "fd": "fd"}
 
 func run(suite, from, program, registry string) error {
@@ -66,7 +66,7 @@ func run(suite, from, program, registry string) error {
 	cmd := exec.Command(binary)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "CARGO_BIN_EXE_"+name+"="+program, "QUARRY_CONFIG=", "RUST_BACKTRACE=0")
-	out, _ := cmd.CombinedOutput() // it fails if a test does
+	out, _ := cmd.CombinedOutput() // an error only means that a test fails
 	return report(suite, out)
 }
 
@@ -75,7 +75,8 @@ var (
 	result = regexp.MustCompile(`(?m)^test result: \w+\. (\d+) passed; (\d+) failed`)
 )
 
-// documented lists the tests that fail by choice; docs/SEARCH.md has the reasons.
+// documented lists the tests that fail because of deliberate differences; docs/SEARCH.md has the
+// reasons.
 var documented = map[string][]string{
 	"ripgrep": {
 		"feature::f1404_nothing_searched_warning", "misc::symlink_follow", "regression::r1446_respect_excludes_in_worktree", "regression::r2236",
@@ -87,7 +88,7 @@ var documented = map[string][]string{
 	},
 }
 
-// report prints the tests that failed, and the counts.
+// report prints the failed tests and the counts.
 func report(suite string, out []byte) error {
 	meant, wrong := 0, 0
 	for _, m := range failed.FindAllSubmatch(out, -1) {
@@ -107,7 +108,7 @@ func report(suite string, out []byte) error {
 	return nil
 }
 
-// standIn builds quarry and a script that runs one of its commands.
+// standIn builds quarry, and a script that runs one of its commands.
 func standIn(dir, command string) (string, error) {
 	quarry := filepath.Join(dir, "quarry")
 	if out, err := exec.Command("go", "build", "-o", quarry, "./cmd/quarry").CombinedOutput(); err != nil {
@@ -117,7 +118,7 @@ func standIn(dir, command string) (string, error) {
 	return script, os.WriteFile(script, []byte("#!/bin/sh\nexec '"+quarry+"' "+command+" \"$@\"\n"), 0o755)
 }
 
-// build compiles the tests and returns the test program.
+// build compiles the tests and returns the path of the test program.
 func build(dir, suite, tests, registry string) (string, error) {
 	files := map[string]string{
 		".cargo/config.toml": fmt.Sprintf("[source.crates-io]\nreplace-with = \"here\"\n[source.here]\ndirectory = %q\n", registry),
@@ -184,7 +185,7 @@ var crates = map[string]string{
 	"fd":      "diff = \"*\"\ntempfile = \"*\"\nfiletime = \"*\"\ntest-case = \"*\"\nregex = \"*\"\nnix = \"*\"\nnormpath = \"*\"\njiff = { path = \"jiff\" }\n",
 }
 
-// jiff is an instant in UTC, which is all that fd's tests ask for.
+// jiff replaces the crate jiff. It supports instants in UTC, which is all that fd's tests use.
 const jiff = `use std::{str::FromStr, time::{Duration, SystemTime}};
 
 pub struct Timestamp(SystemTime);

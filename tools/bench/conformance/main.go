@@ -1,15 +1,14 @@
-// Command conformance runs other projects' tests against Quarry and writes
-// docs/CONFORMANCE.md from the results.
+// Command conformance runs other projects' test suites against Quarry and writes the results into
+// docs/CONFORMANCE.md.
 //
 //	scripts/tool bench/conformance -suites DIR            print the table
 //	scripts/tool bench/conformance -suites DIR -write     and put it into the document,
 //	                                                  where rows not run are kept
 //	scripts/tool bench/conformance -suites DIR -fetch     install what npm has first
 //
-// DIR has a checkout of each repository under the name in the table; missing
-// ones are reported as not run. Nothing of it becomes part of the project. Go's
-// own tests of RE2 come with Go. A revision is read from the checkout's git or
-// from its file REVISION.
+// DIR contains a checkout of each repository, under its name in the table. A missing one is
+// reported as not run. Nothing of the checkouts becomes part of the project. Go's own tests of RE2
+// are part of Go. The revision of a checkout is read from git or from its file REVISION.
 package main
 
 import (
@@ -90,7 +89,7 @@ func (r *run) main(only string, fetch, write bool) error {
 	return nil
 }
 
-// fetch installs the npm packages, with the node that runs the suites.
+// fetch installs the npm packages with the npm of the node that runs the suites.
 func (r *run) fetch() error {
 	folder := filepath.Dir(r.npm)
 	if err := os.MkdirAll(folder, 0o755); err != nil {
@@ -102,7 +101,7 @@ func (r *run) fetch() error {
 	return cmd.Run()
 }
 
-// row runs one suite.
+// row runs one suite and returns its row.
 func (r *run) row(s *suite) string {
 	revision, why := r.revision(s)
 	if why != "" {
@@ -137,7 +136,7 @@ func (r *run) row(s *suite) string {
 		return fmt.Sprintf("| %s | %s | %s | not run: %s | | | |\n", s.name, s.what, revision, why)
 	}
 	if err != nil && n.fail == 0 {
-		n.fail, n.tried = 1, n.tried+1 // the test fails by more than it counts
+		n.fail, n.tried = 1, n.tried+1 // the test fails for a reason that its figures don't include
 	}
 	r.failed = r.failed || n.fail > 0
 	documented := strconv.Itoa(n.documented)
@@ -149,7 +148,7 @@ func (r *run) row(s *suite) string {
 
 type numbers struct{ tried, pass, documented, fail int }
 
-// read adds up the figures of a run.
+// read adds up the figures in a run's output.
 func (s *suite) read(out []byte) (n numbers, ok bool) {
 	for _, m := range s.line.FindAllSubmatch(out, -1) {
 		ok = true
@@ -210,12 +209,12 @@ func short(revision string) string {
 	return revision[:min(10, len(revision))]
 }
 
-// speed returns rebar's table, if the runner of Rust's engine is given.
+// speed returns rebar's table if the runner for Rust's engine is given.
 func (r *run) speed() string {
 	if r.rust == "" {
 		return ""
 	}
-	rebar := os.Getenv("QUARRY_REBAR") // may have texts in place of the large ones
+	rebar := os.Getenv("QUARRY_REBAR") // this checkout may have other texts in place of the large ones
 	if rebar == "" {
 		rebar = filepath.Join(r.dir, "rebar")
 	}
@@ -227,7 +226,7 @@ func (r *run) speed() string {
 	return string(out)
 }
 
-// document replaces the text between the marks of docs/CONFORMANCE.md.
+// document replaces the text between the marks in docs/CONFORMANCE.md.
 func document(table, speed string) error {
 	const name = "docs/CONFORMANCE.md"
 	data, err := os.ReadFile(name)
@@ -241,7 +240,7 @@ func document(table, speed string) error {
 	return os.WriteFile(name, []byte(text), 0o644)
 }
 
-// merge keeps the rows of suites that were not run this time: some are slow.
+// merge keeps the old rows of suites that were not run, because some suites are slow.
 func merge(old, table string) string {
 	name := func(row string) string {
 		cells := strings.SplitN(row, "|", 3)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The table of the page is the output of this command: a row for each suite, in its
-// words, with figures that add up. A manual change fails.
+// The table in the document is this command's output: one row per suite, in its words, with figures
+// that add up.
 func TestPage(t *testing.T) {
 	data, err := os.ReadFile("../../../docs/CONFORMANCE.md")
 	if err != nil {
@@ -35,7 +35,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// checkRow returns the part of a row that this command would not write.
+// checkRow returns a part of row that this command would not write, or "".
 func checkRow(s *suite, row string) string {
 	cells := strings.Split(strings.Trim(row, "|"), "|")
 	for i := range cells {
@@ -74,7 +74,7 @@ func checkRow(s *suite, row string) string {
 	return ""
 }
 
-// Rows changed by hand are detected.
+// Rows that were changed by hand are detected.
 func TestRowsChangedByHand(t *testing.T) {
 	s := &suite{name: "a", what: "b", differs: "c"}
 	good := "| a | b | 123 | 10 | 8 | 2: c | 0 |"

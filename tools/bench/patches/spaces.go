@@ -13,19 +13,19 @@ import (
 	"quarry/internal/textfile"
 )
 
-// These are edits of real commits whose texts differ from the file in white space. The right
-// result is the commit's own. Stale edits concern a place that has changed, so
+// The edits in this file come from real commits, but their texts differ from the file in white
+// space. The right result is the commit's. Stale edits are for a place that was modified since, so
 // only a refusal is right.
 
-// textEdit is a change of a commit with lines around it.
+// textEdit is one change of a commit, with surrounding lines.
 type textEdit struct {
-	name, file string   // the name of the file, and its text
-	old, new   []string // lines with their ends
-	later      string   // the file as the commit leaves it
+	name, file string   // the name and the text of the file
+	old, new   []string // lines including their endings
+	later      string   // the file after the commit
 }
 
-// newEdit takes one change of a file that a commit changes; nil if no change has an old text
-// that occurs exactly once.
+// newEdit picks one change in a file changed by a commit. It returns nil if no change has an old
+// text that occurs exactly once.
 func newEdit(rng *rand.Rand, repo, id string) (*textEdit, error) {
 	name, before, after, err := changedFile(rng, repo, id)
 	if err != nil || name == "" {
@@ -44,7 +44,7 @@ func newEdit(rng *rand.Rand, repo, id string) (*textEdit, error) {
 	e := &textEdit{name: name, file: string(before), later: string(after)}
 	e.old, e.new = slices.Concat(head, segs[i].old, tail), slices.Concat(head, segs[i].new, tail)
 	old := strings.Join(e.old, "")
-	// If the commit itself changes tabs to spaces, the right white space isn't known.
+	// If the commit itself replaces tabs by spaces, it isn't known which white space is right.
 	if tabs := func(l []string) bool { return strings.Contains(strings.Join(l, ""), "\n\t") }; tabs(head) != tabs(e.new) && tabs(e.old) != tabs(e.new) {
 		return nil, nil
 	}
@@ -54,7 +54,8 @@ func newEdit(rng *rand.Rand, repo, id string) (*textEdit, error) {
 	return e, nil
 }
 
-// longEnough is the rule: two lines, or 20 characters that are not white space.
+// longEnough reports whether lines are long enough to be found despite different white space: two
+// lines, or 20 characters that are not white space.
 func longEnough(lines []string) bool {
 	solid, chars := 0, 0
 	for _, l := range lines {
@@ -71,7 +72,7 @@ func indented(line string) (indent, rest string) {
 	return line[:len(line)-len(rest)], rest
 }
 
-// each rewrites the lines that are not blank.
+// each applies f to the lines that are not blank.
 func each(lines []string, f func(string) string) []string {
 	out := slices.Clone(lines)
 	for i, l := range out {
@@ -82,8 +83,8 @@ func each(lines []string, f func(string) string) []string {
 	return out
 }
 
-// spaceSlips are typical errors of models when copying white space, made in the old and the
-// new text alike. They return false if they would have no effect.
+// spaceSlips are typical mistakes in white space that models make when they copy text. They affect
+// the old and the new text alike. A function returns false if it would change nothing.
 var spaceSlips = []struct {
 	name string
 	do   func(rng *rand.Rand, e *textEdit) bool
@@ -100,7 +101,7 @@ var spaceSlips = []struct {
 		return base != ""
 	}},
 	{"spaces at the ends of lines", func(rng *rand.Rand, e *textEdit) bool {
-		// Add them to the file: models copy text without them.
+		// Add the spaces to the file instead, because models copy the text without them.
 		lines := strings.SplitAfter(e.file, "\n")
 		old := strings.Join(e.old, "")
 		at := strings.Count(e.file[:strings.Index(e.file, old)], "\n")
@@ -114,7 +115,7 @@ var spaceSlips = []struct {
 	}},
 }
 
-// retab writes units instead of tabs.
+// retab replaces tabs by unit.
 func retab(e *textEdit, unit string) bool {
 	found := false
 	do := func(l string) string {
@@ -126,8 +127,8 @@ func retab(e *textEdit, unit string) bool {
 	return found
 }
 
-// respace replaces each 4 spaces by another unit; false if an indent is not a
-// multiple of 4.
+// respace replaces every 4 spaces of indentation by unit. It returns false if an indentation is not
+// a multiple of 4.
 func respace(e *textEdit, unit string) bool {
 	found, ok := false, true
 	do := func(l string) string {
@@ -159,7 +160,7 @@ func commonIndent(lines []string) string {
 	return base
 }
 
-// staleKinds are ways to change the place of an edit.
+// staleKinds are ways to modify the place that an edit is for.
 var staleKinds = []struct {
 	name string
 	do   func(rng *rand.Rand, e *textEdit) bool
@@ -196,7 +197,7 @@ var staleKinds = []struct {
 	}},
 	{"re-indented as a whole", func(_ *rand.Rand, e *textEdit) bool {
 		if commonIndent(e.old) == "" {
-			return false // it can't be told from a text whose indent was lost
+			return false // looks the same as a text that has lost its indentation
 		}
 		step := "    "
 		if strings.Contains(e.file, "\n\t") {
@@ -225,7 +226,7 @@ var staleKinds = []struct {
 	}},
 }
 
-// edited applies an edit as if a model had sent it.
+// edited applies an edit in the way a model would send it.
 func (e *textEdit) edited() (got string, ok bool, err error) {
 	doc, err := textfile.New([]byte(e.file))
 	if err != nil {
@@ -238,7 +239,7 @@ func (e *textEdit) edited() (got string, ok bool, err error) {
 	return string(c.Bytes()), true, nil
 }
 
-// runSpaces makes n edits with other white space and n stale ones.
+// runSpaces tries n edits with other white space and n stale ones.
 func runSpaces(repos []string, n int, seed uint64, show bool) error {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	fresh, stale := map[string]*count{}, map[string]*count{}
@@ -316,7 +317,7 @@ func tryFresh(rng *rand.Rand, e textEdit, tally map[string]*count, all *count, s
 		return err
 	}
 	if e.file != exact.file {
-		// Spaces were added to the file: they stay in lines that the edit keeps.
+		// Spaces were added to the file. They must remain in lines that the edit keeps.
 		trim := func(s string) string {
 			return strings.Join(each(strings.SplitAfter(s, "\n"), func(l string) string { return strings.TrimRight(l, " \t\n") + "\n" }), "")
 		}

@@ -11,12 +11,12 @@ import (
 	"unicode"
 )
 
-// bm25 is the peer: plain BM25 over passages of text, whose words are letters,
-// digits and underscores in lower case. It uses no other information.
+// bm25 ranks passages of text by plain BM25, for comparison. Words are letters, digits and
+// underscores, in lower case. It uses no other information.
 type bm25 struct {
 	texts []passage
-	with  map[string]int // passages that have a word
-	mean  float64        // words in a passage
+	with  map[string]int // number of passages that contain each word
+	mean  float64        // mean number of words in a passage
 	cut   func(text string) []string
 }
 
@@ -36,8 +36,8 @@ func wordsOf(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// readTexts reads the wanted files in a folder as passages of the given number of lines;
-// 0 means whole files. cut splits a text into words.
+// readTexts reads the files below dir for which wanted returns true. It splits them into passages
+// of the given number of lines; 0 means whole files. cut splits a text into words.
 func readTexts(dir string, lines int, wanted func(path string) bool, cut func(text string) []string) (*bm25, error) {
 	out := &bm25{with: map[string]int{}, cut: cut}
 	total := 0
@@ -80,7 +80,7 @@ func readTexts(dir string, lines int, wanted func(path string) bool, cut func(te
 	return out, err
 }
 
-// best returns the best passages for a query.
+// best returns the highest ranked passages for a query.
 func (p *bm25) best(query string, limit int) []passage {
 	words := p.cut(query)
 	slices.Sort(words)

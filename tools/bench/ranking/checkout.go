@@ -19,10 +19,9 @@ const (
 	changedFiles = 20_000
 )
 
-// checkout copies 25,000 C sources of a tree, builds their index, changes 20,000 of them
-// like a checkout, and immediately searches names: one that was added to every changed
-// file, one that was removed from them, and three that other files define, too. It fails if
-// an answer differs from a scan's.
+// checkout simulates a checkout in an indexed copy of 25,000 C sources of a tree. It changes 20,000
+// of the files and at once searches for five names: one added to every changed file, one removed
+// from them, and three that other files define too. It fails if an answer differs from a scan's.
 func checkout(tree string) error {
 	dir, err := os.MkdirTemp("", "checkout")
 	if err != nil {
@@ -95,10 +94,11 @@ func checkout(tree string) error {
 	return nil
 }
 
-// marked returns the definition at the end of a file; both versions have the same length.
+// marked returns the definition at the end of a file. The versions for before and after the change
+// have the same length.
 func marked(when string) []byte { return fmt.Appendf(nil, "\nint checkout_%-6s = 1;\n", when) }
 
-// copySources copies C sources of a tree, each with a definition at its end.
+// copySources copies C sources of a tree and adds a definition to the end of each.
 func copySources(tree, dir string) (files []string, err error) {
 	full := errors.New("enough")
 	err = filepath.WalkDir(tree, func(p string, d fs.DirEntry, err error) error {

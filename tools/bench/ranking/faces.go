@@ -20,15 +20,16 @@ import (
 	"quarry/toolset"
 )
 
-// faces measures parameters of the search tools by the tokens an agent reads for an
-// answer: uses with their enclosing function, files that have two names, a name in
-// the changed files, and two texts at once.
+// faces measures options of the search tools by the tokens that an agent reads in an answer:
+// references with their enclosing function, files that contain two names, a name in changed files,
+// and two texts at once.
 type faces struct {
 	rows  map[string]*faceRow
 	order []string
 }
 
-// faceRow is one way to ask one kind of question.
+// faceRow counts the questions of one kind asked in one way, those answered, and the tokens of the
+// answers.
 type faceRow struct{ asked, answered, tokens int }
 
 func (f *faces) add(what string, asked, answered int, text ...string) {
@@ -45,7 +46,7 @@ func (f *faces) add(what string, asked, answered int, text ...string) {
 	}
 }
 
-// measureFaces asks about the names in the benchmark's questions.
+// measureFaces asks questions about the names in the benchmark's questions.
 func measureFaces(trees, annotations string) error {
 	repos, err := readRepos(annotations)
 	if err != nil {
@@ -79,7 +80,8 @@ func measureFaces(trees, annotations string) error {
 	return nil
 }
 
-// caller opens a folder and returns a function that calls its tools, by profile.
+// caller opens a folder as a workspace. It also returns a function that calls a tool of a profile
+// and returns the text.
 func caller(root string) (ws *quarry.Workspace, call func(profile, tool string, args map[string]any) (string, error), err error) {
 	ws, err = quarry.Open(root, nil)
 	if err != nil {
@@ -114,7 +116,7 @@ func (f *faces) uses(root, name string) error {
 	if err != nil {
 		return err
 	}
-	around := map[string]string{} // by path:line
+	around := map[string]string{} // enclosing function, by path:line
 	for _, file := range r.Files {
 		for _, l := range file.Lines {
 			if l.Symbol != nil {
@@ -136,8 +138,8 @@ func (f *faces) uses(root, name string) error {
 
 var blockLine = regexp.MustCompile(`^ *(\d+) \| `)
 
-// visible counts the uses in an answer, and the uses whose function is named in the same
-// block or above it.
+// visible returns the number of uses in an answer, and how many of them have their function's name
+// in the same block or above.
 func visible(text string, around map[string]string) (uses, named int) {
 	path, above := "", ""
 	var block []string
@@ -169,7 +171,7 @@ func visible(text string, around map[string]string) (uses, named int) {
 	return uses, named
 }
 
-// pair asks which files have two names, and for two texts at once.
+// pair asks which files contain two names, and for two texts at once.
 func (f *faces) pair(root, a, b string) error {
 	ws, call, err := caller(root)
 	if err != nil {
@@ -269,7 +271,7 @@ func (f *faces) changed(root, name string) error {
 	return nil
 }
 
-// commit copies the files of a tree and commits them.
+// commit copies the files of a tree to another folder and commits them there.
 func commit(from, to string) error {
 	err := filepath.WalkDir(from, func(p string, d fs.DirEntry, err error) error {
 		if err != nil {

@@ -15,11 +15,10 @@ import (
 	"quarry/search"
 )
 
-// goLibrary asks for the definitions of 300 exported names of a Go source tree, as
-// Go's own parser finds them, and prints how often the first answer is the right
-// one. Names are drawn evenly from the sorted list of names that one file defines,
-// so that there is one right answer; tests and their dependencies remain as possible
-// wrong answers.
+// goLibrary searches for the definitions of 300 exported names in a Go source tree, which Go's
+// parser has found. It prints how often the first result is the right one. The names are taken at
+// equal distances from the sorted list of names that only one file defines, so only one result is
+// right. Definitions in tests and their dependencies are possible wrong results.
 func goLibrary(dir string) error {
 	places, err := exported(dir)
 	if err != nil {
@@ -65,8 +64,8 @@ func goLibrary(dir string) error {
 	return nil
 }
 
-// exported lists the files that define an exported name at the top, by name: types,
-// functions, methods, constants and variables. Tests and test data don't count.
+// exported returns the files that define each exported top-level name: types, functions, methods,
+// constants and variables. It excludes tests and test data.
 func exported(dir string) (map[string][]string, error) {
 	places := map[string][]string{}
 	set := token.NewFileSet()
@@ -82,7 +81,7 @@ func exported(dir string) (map[string][]string, error) {
 		}
 		file, err := parser.ParseFile(set, p, nil, parser.SkipObjectResolution)
 		if err != nil {
-			return nil // such files are made for tests of the parser
+			return nil // the file is invalid on purpose, as a test of the parser
 		}
 		rel, _ := filepath.Rel(dir, p)
 		rel = filepath.ToSlash(rel)

@@ -20,14 +20,13 @@ import (
 	"quarry/search"
 )
 
-// issue is a bug report with the commit before its fix and the files changed by the
-// fix.
+// issue is a bug report with the commit before the fix, and the files changed by the fix.
 type issue struct {
 	ID, Repo, Commit, Title, Text string
 	Files                         []string
 }
 
-// found counts the ranks of the first changed file.
+// found counts issues by the rank of the first changed file.
 type found struct{ first, five, ten, n int }
 
 func (f *found) add(files, want []string) {
@@ -52,17 +51,17 @@ func (f *found) String() string {
 	return fmt.Sprintf("%.2f / %.2f / %.2f", part(f.first), part(f.five), part(f.ten))
 }
 
-// issues searches the files of an issue by its title and by its text, and prints how often
-// a changed file is first, in the first five and in the first ten, next to plain BM25 over
-// the Python files except tests. repos has a git repository for each project, under the
-// project's name.
+// issues searches for the files to change for each issue, by its title and by its whole text. It
+// prints how often a changed file is first, among the first five and among the first ten, for
+// Quarry and for plain BM25 over the Python files except tests. repos has a git repository for each
+// project, named like the project.
 func issues(file, repos string, misses bool) error {
 	data, err := os.Open(file)
 	if err != nil {
 		return err
 	}
 	defer data.Close()
-	all := map[string]*[4]found{} // by project: ours and BM25's by title, then by text
+	all := map[string]*[4]found{} // by project: Quarry and BM25 by title, then both by text
 	sum := &[4]found{}
 	lines := bufio.NewScanner(data)
 	lines.Buffer(nil, 1<<20)
@@ -145,7 +144,7 @@ func isTest(p string) bool {
 		strings.Contains("/"+p, "/tests/") || strings.HasPrefix(p, "testing/")
 }
 
-// checkOut writes the files of a commit into a folder.
+// checkOut writes the files of a commit to a folder.
 func checkOut(repo, commit, dir string) error {
 	cmd := exec.Command("git", "-C", repo, "archive", commit)
 	out, err := cmd.StdoutPipe()

@@ -16,7 +16,7 @@ import (
 	"quarry/search"
 )
 
-// The ways to answer a question of the mixture.
+// The ways in which a question is answered.
 const (
 	ours = iota
 	sourceBM25
@@ -27,16 +27,17 @@ const (
 
 var wayNames = [numWays]string{"Quarry", "BM25 over source", "the same, names split", "BM25 over all files"}
 
-// judged is a question with the rank of the first right file in each way, -1 if it is
-// not in the first ten.
+// judged is a question with the rank of the first right file for each way; -1 if it is not among
+// the first ten.
 type judged struct {
 	asked
 	at [numWays]int
 }
 
-// judgeKinds answers the questions of a file in each way. By kind, it prints how often a
-// right file is first, in the first five and in the first ten, and Quarry's lead with its 95 %
-// interval over 2,000 samples of the repositories. trees has a checkout of each.
+// judgeKinds answers the questions in a file in each way. For each kind of question it prints how
+// often a right file is first, among the first five and among the first ten. It also prints
+// Quarry's lead with the 95 % interval from 2,000 samples of the repositories. trees has a checkout
+// of each repository.
 func judgeKinds(file, trees, split, kind string, misses bool) error {
 	f, err := os.Open(file)
 	if err != nil {
@@ -140,8 +141,8 @@ func answer(tree string, list []*judged, misses bool) error {
 	return failed
 }
 
-// rank returns the rank of the first right file among ten. Questions made of headings skip
-// prose in every way, because a heading occurs in its own document.
+// rank returns the rank of the first right file among ten. For questions from headings, it ignores
+// prose in every way, because the document itself contains the heading.
 func (j *judged) rank(files []string) int {
 	if j.Kind == "document" {
 		files = slices.DeleteFunc(slices.Clone(files), isProse)
@@ -149,7 +150,7 @@ func (j *judged) rank(files []string) int {
 	return slices.IndexFunc(files[:min(10, len(files))], func(p string) bool { return slices.Contains(j.Files, p) })
 }
 
-// splitWords returns the words of a text, and the parts of compound words.
+// splitWords returns the words in a text, and the parts of compound words.
 func splitWords(text string) []string {
 	var out []string
 	start := 0
@@ -216,8 +217,8 @@ func printKinds(all []*judged) {
 	}
 }
 
-// interval returns the range of the lead over another way in 95 % of samples of the
-// repositories, with replacement.
+// interval returns the 95 % interval of the lead over another way, from samples of the repositories
+// with replacement.
 func interval(list []*judged, way, limit int) (lo, hi float64) {
 	type lead struct{ sum, n float64 }
 	byRepo := map[string]*lead{}

@@ -24,13 +24,13 @@ import (
 	"quarry/search"
 )
 
-// questionsAsked is the number of sentences and names used to measure the latency.
+// questionsAsked is the number of sentences, and of names, used to measure latency.
 const questionsAsked = 300
 
-// latency measures ranked searches and look-ups of names in one tree with its index:
-// the first sentences of comments that document functions, and the functions' names.
-// dir is the folder of the index; "" means a temporary folder. only selects
-// "sentences", "names" or "outline"; "" means all.
+// latency measures the time of ranked searches and symbol lookups in one tree with an index. It
+// searches for the first sentences of comments on functions, and for the functions' names. dir is
+// the folder of the index; "" means a temporary folder. only selects "sentences", "names" or
+// "outline"; "" means all.
 func latency(tree, dir, only string, misses bool) error {
 	functions, err := documented(tree)
 	if err != nil {
@@ -87,7 +87,7 @@ func latency(tree, dir, only string, misses bool) error {
 	return nil
 }
 
-// sentences searches functions by the words of their documentation and by their names.
+// sentences searches for functions by the first sentence of their documentation and by their names.
 func sentences(ctx context.Context, ws *quarry.Workspace, functions []function) error {
 	var found, first, ten int
 	if err := measure("sentences", functions, func(f function) string { return f.sentence }, func(s string, f function) error {
@@ -122,7 +122,7 @@ func sentences(ctx context.Context, ws *quarry.Workspace, functions []function) 
 	})
 }
 
-// spellings looks up names, exact and misspelt.
+// spellings looks up names, both exact and misspelt.
 func spellings(ctx context.Context, ws *quarry.Workspace, tree string, misses bool) error {
 	names, err := frequencies(tree, func(name string) (bool, error) {
 		r, err := ws.Symbols(ctx, search.SymbolQuery{Name: name, Limit: 1})
@@ -159,15 +159,15 @@ func spellings(ctx context.Context, ws *quarry.Workspace, tree string, misses bo
 	return nil
 }
 
-// spelling is a way to type a name.
+// spelling is one way to type a name.
 type spelling struct {
 	name  string
 	fuzzy bool
 	typed func(string) string
 }
 
-// ways300 returns exact names, and names misspelt at a random place. A name without
-// separators is unchanged in the spelling that omits them.
+// ways300 returns the spellings: exact, and misspelt at a random position. The spelling without
+// separators leaves some names unchanged.
 func ways300() []spelling {
 	r := rand.New(rand.NewPCG(3, 9))
 	at := func(s string, from int) int { return from + r.IntN(len(s)-from) }
@@ -193,8 +193,8 @@ func ways300() []spelling {
 	}
 }
 
-// outline times the outline of the folder whose size is nearest to 1,000 files, with the
-// index and by reading the files.
+// outline measures the outline of a folder, with the index and by reading the files. It uses the
+// folder whose number of files is closest to 1,000.
 func outline(ctx context.Context, ws *quarry.Workspace, tree string) error {
 	folders := map[string]int{}
 	err := filepath.WalkDir(tree, func(p string, d fs.DirEntry, err error) error {
@@ -245,9 +245,9 @@ func outline(ctx context.Context, ws *quarry.Workspace, tree string) error {
 	return nil
 }
 
-// frequencies returns identifiers of the tree, from the most frequent one to those that
-// occur once, with equal ratios of frequency. Identifiers that only resemble function names
-// and are not defined are dropped.
+// frequencies returns identifiers of the tree, from the most frequent to those that occur once, at
+// equal ratios of frequency. It excludes identifiers that look like function names but are not
+// defined.
 func frequencies(tree string, defined func(name string) (bool, error)) ([]string, error) {
 	counts, files := map[string]int{}, 0
 	err := filepath.WalkDir(tree, func(p string, d fs.DirEntry, err error) error {
@@ -294,7 +294,7 @@ var (
 	identifier      = regexp.MustCompile(`[A-Za-z_]\w{3,}`)
 )
 
-// measure asks questions about some elements of a list and prints the times.
+// measure asks questions about a sample of list and prints the times.
 func measure[T any](what string, list []T, question func(T) string, ask func(string, T) error) error {
 	var times, used []time.Duration
 	slowest, which := time.Duration(0), ""
@@ -325,7 +325,7 @@ var documentedFunction = regexp.MustCompile(`^ \* (\w+)\(\) - (.+)$`)
 // function is a function with the first sentence of its comment.
 type function struct{ path, name, sentence string }
 
-// documented lists the functions with comments in the Linux kernel's form "name() -
+// documented returns the functions whose comments have the Linux kernel's form "name() -
 // description".
 func documented(tree string) (out []function, err error) {
 	err = filepath.WalkDir(tree, func(p string, d fs.DirEntry, err error) error {

@@ -1,6 +1,6 @@
-// Ranking measures ranked search on an outside benchmark: questions about 32
-// public repositories with the files that answer them. It prints NDCG@10 by
-// category and repository, next to plain BM25 over passages of 50 lines.
+// Ranking measures ranked search with an independent benchmark: questions about 32 public
+// repositories, and the files that answer them. It prints NDCG@10 by category and repository, for
+// comparison also of plain BM25 over passages of 50 lines.
 //
 //	scripts/tool bench/ranking -trees DIR [-annotations DIR] [-repo NAME] [-misses]
 //	scripts/tool bench/ranking -trees DIR [-annotations DIR] -tokens
@@ -37,7 +37,7 @@ type repository struct {
 	Language string `json:"language"`
 }
 
-// question is one query with the places that answer it.
+// question is a query with the files or lines that answer it.
 type question struct {
 	Query     string   `json:"query"`
 	Category  string   `json:"category"`
@@ -45,7 +45,7 @@ type question struct {
 	Secondary []target `json:"secondary"`
 }
 
-// target is a file, or lines of it.
+// target is a file, or a range of lines in it.
 type target struct {
 	Path  string `json:"path"`
 	Start int    `json:"start_line"`
@@ -157,7 +157,7 @@ func (m *mean) value() float64 { return m.sum / float64(max(m.n, 1)) }
 
 type report struct {
 	repos, categories map[string]*mean
-	peers             map[string]*mean // BM25 by repository
+	peers             map[string]*mean // results of BM25, by repository
 	times             []time.Duration
 }
 
@@ -242,8 +242,8 @@ func (r *report) repository(name string, repo repository, trees, annotations str
 	return nil
 }
 
-// ndcg rates the first ten results: each target takes the rank of the first
-// result that shows it.
+// ndcg returns the NDCG of the first ten results. Each target has the rank of the first result that
+// shows it.
 func ndcg(targets []target, results []search.Chunk, root string) float64 {
 	got, ideal := 0.0, 0.0
 	for i, t := range targets {
@@ -263,8 +263,8 @@ func ndcg(targets []target, results []search.Chunk, root string) float64 {
 	return got / ideal
 }
 
-// shows reports whether lines of a file show a target: the paths are
-// equal or one ends with the other, and the lines overlap if the target has some.
+// shows reports whether lines first to last of a file show a target. The paths must be equal, or
+// one must end with the other. If the target has lines, they must overlap.
 func shows(t target, file string, first, last int) bool {
 	if file != t.Path && !strings.HasSuffix(file, "/"+t.Path) && !strings.HasSuffix(t.Path, "/"+file) {
 		return false
@@ -284,8 +284,8 @@ func category(q *question) string {
 	return "semantic"
 }
 
-// named reports whether the query contains the name of a target's file, in any
-// style: rate limiter names rate_limiter.py.
+// named reports whether the query contains the name of a target's file in any style; for example,
+// "rate limiter" names rate_limiter.py.
 func named(query string, targets []target) bool {
 	plain := func(s string) string {
 		return strings.Map(func(r rune) rune {

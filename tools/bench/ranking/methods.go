@@ -16,12 +16,12 @@ import (
 	"quarry/search"
 )
 
-// methodsAsked is the number of methods queried in each tree.
+// methodsAsked is the number of methods searched in each tree.
 const methodsAsked = 100
 
-// methods queries methods as Type.method in each of the trees, if methods of other types
-// have the same name, and prints how often a method of the right type is first. It fails if
-// any is not.
+// methods searches each tree for methods as Type.method. It uses methods whose name exists in other
+// types too. It prints how often the method of the right type is first, and fails if it isn't
+// always.
 func methods(trees []string) error {
 	wrong := 0
 	for _, tree := range trees {
@@ -38,7 +38,7 @@ func methods(trees []string) error {
 }
 
 func methodsOf(tree string) (wrong int, err error) {
-	types := map[string][]string{} // by the name of a method
+	types := map[string][]string{} // types that have a method, by its name
 	err = filepath.WalkDir(tree, func(p string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() || len(p) > len(tree)+1 && strings.Contains(p[len(tree):], "/.") {
 			return err

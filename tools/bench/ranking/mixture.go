@@ -20,29 +20,29 @@ import (
 	"quarry/internal/symbols"
 )
 
-// asked is a question of the mixture: words and the files that answer them.
+// asked is a question of the mixture: its words, and the files that answer it.
 type asked struct {
 	Repo, Split, Kind, Query string
 	Files                    []string
 }
 
-// fixed is a repository of the mixture, at one commit, in one split: weights are fitted on
-// "fit" and judged on "held".
+// fixed is a repository of the mixture at a fixed commit. It belongs to the split "fit", on which
+// weights are fitted, or "held", on which they are judged.
 type fixed struct {
 	Repo  string `json:"repo"`
 	Used  string `json:"used"`
 	Split string `json:"split"`
 }
 
-// mostAsked limits the questions of a kind taken from one repository.
+// mostAsked limits the number of questions of each kind from one repository.
 var mostAsked = map[string]int{"commit": 40, "document": 60, "note": 150, "test": 100}
 
-// mostCommits limits the commits read from a history.
+// mostCommits limits the commits read from a repository's history.
 const mostCommits = 8000
 
-// mixture writes questions about the listed repositories, made from their histories,
-// documents and tests, to a file of JSON lines. mirrors has a git repository for each;
-// trees receives their checkouts. The same commits give the same questions.
+// mixture writes a JSON Lines file with questions about the listed repositories, made from their
+// histories, documents and tests. mirrors has a git repository for each; trees receives their
+// checkouts. The same commits always give the same questions.
 func mixture(list, mirrors, trees, file string) error {
 	var repos map[string]fixed
 	data, err := os.ReadFile(list)
@@ -81,7 +81,7 @@ func mixture(list, mirrors, trees, file string) error {
 type maker struct {
 	git, tree, commit string
 
-	texts map[string][]byte // of files that have definitions or are prose
+	texts map[string][]byte // the text of each file that has definitions or is prose
 	made  []asked
 }
 
@@ -120,11 +120,11 @@ func (m *maker) all() error {
 	return nil
 }
 
-// take keeps an even sample of questions of a kind.
+// take adds questions of a kind, evenly sampled from list.
 func (m *maker) take(kind string, list []asked) {
 	order := func(a *asked) uint64 { h := fnv.New64a(); h.Write([]byte(a.Query)); return h.Sum64() }
 	slices.SortFunc(list, func(a, b asked) int { return cmp.Or(cmp.Compare(order(&a), order(&b)), cmp.Compare(a.Query, b.Query)) })
-	seen := map[string]int{} // questions about one file
+	seen := map[string]int{} // number of questions about each file
 	for _, a := range list {
 		key := a.Files[0]
 		if seen[a.Query] > 0 || seen[key] > 1 {
@@ -157,10 +157,10 @@ var testName = regexp.MustCompile(`(?i)(^|[._-])(test|tests|spec|specs)([._-]|\d
 
 var testDir = regexp.MustCompile(`(?i)(^|/)(t|tests?|specs?|testing|testdata|__tests__|fixtures?|mocks?|e2e|xtest|[a-z]+[._-]tests?|tests?[._-][a-z]+|\w+Test|unittests?)/`)
 
-// testFile is the peer's own rule for tests, separate from the one in internal/rank.
+// testFile reports whether a path is a test. The rule is independent of the one in internal/rank.
 func testFile(p string) bool { return testName.MatchString(path.Base(p)) || testDir.MatchString(p) }
 
-// touched is a commit of the history: its subject and the files it touched, by kind of change.
+// touched is a commit with its subject and the files it modified, by kind of change.
 type touched struct {
 	id, subject string
 	files       []string
@@ -197,8 +197,8 @@ var (
 	dull        = regexp.MustCompile(`(?i)\b(typos?|bump|version|releas\w*|lint\w*|format\w*|revert\w*|renam\w*|white ?space|comments?|merge|clean ?ups?|refactor\w*|copyright|licen[sc]e|changelog|news|update [\w-]+ to|upgrade|dependenc\w*|ci|travis|docs?|documentation|readme|translations?|spelling|deprecat\w*|tests?|imports?|style|rubocop|clippy|batch|nits?|wip)\b`)
 )
 
-// fromHistory makes questions from the subjects of commits that touched one source file,
-// and from the notes for users in changes of at most three source files.
+// fromHistory makes questions from two sources. One is the subjects of commits that modified a
+// single source file. The other is notes for users, from changes of at most three source files.
 func (m *maker) fromHistory() error {
 	list, err := m.commits()
 	if err != nil {
@@ -239,8 +239,8 @@ func (m *maker) fromHistory() error {
 	return nil
 }
 
-// subject returns the subject of a commit without numbers and prefixes, if it is meaningful
-// and does not reveal the file.
+// subject returns the subject of a commit without numbers and prefixes. It returns "" if the
+// subject says little or names the file.
 func subject(s, file string) string {
 	for old := ""; old != s; {
 		old = s
@@ -258,7 +258,7 @@ var (
 	space  = regexp.MustCompile(`\s+`)
 )
 
-// note returns a note for users as plain text.
+// note converts a note for users to plain text.
 func note(s string) string {
 	s = strings.TrimSpace(space.ReplaceAllString(markup.ReplaceAllString(s, " "), " "))
 	s = strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(s, "* "), ": "))
@@ -277,9 +277,9 @@ var (
 	plainish = regexp.MustCompile(`^[A-Za-z][A-Za-z' ,/-]+\??$`)
 )
 
-// fromDocuments makes questions of headings in documents. The answer is the source file
-// that defines most of the names quoted below the heading, if it defines at least half of
-// them and two.
+// fromDocuments makes questions from headings in documents. The answer is the source file that
+// defines most of the names quoted below the heading. It must define at least two of them and at
+// least half.
 func (m *maker) fromDocuments() {
 	defines := map[string][]string{}
 	for _, p := range slices.Sorted(maps.Keys(m.texts)) {
@@ -334,7 +334,7 @@ func (m *maker) fromDocuments() {
 	m.take("document", list)
 }
 
-// asQuestion words a heading as a question.
+// asQuestion turns a heading into a question.
 func asQuestion(title string) string {
 	if first, _, _ := strings.Cut(strings.ToLower(title), " "); strings.HasSuffix(first, "ing") {
 		return "how does " + strings.ToLower(title) + " work"
@@ -345,7 +345,7 @@ func asQuestion(title string) string {
 	return "where is " + strings.ToLower(title[:1]) + title[1:] + " handled"
 }
 
-// fromTests makes questions of the names of tests that occur in only one file.
+// fromTests makes questions from names of tests that are defined in a single file.
 func (m *maker) fromTests() {
 	files := map[string][]string{}
 	for _, p := range slices.Sorted(maps.Keys(m.texts)) {

@@ -2,5 +2,5 @@ package main
 
 import "time"
 
-// processorTime is not measured on Windows.
+// processorTime returns 0, because processor time is not measured on Windows.
 func processorTime() time.Duration { return 0 }

@@ -21,11 +21,11 @@ import (
 	"quarry/toolset"
 )
 
-// agentQuestions is the number of questions in the table of tokens: one of each
+// agentQuestions is the number of questions for the table of tokens. They are taken one from each
 // repository, then a second one.
 const agentQuestions = 30
 
-// way is a way in which an agent may look for a definition by its name.
+// way is one way in which an agent may search for a definition by its name.
 type way struct {
 	name string
 	ask  func(dir string, call func(tool string, args map[string]any) string, name string) string
@@ -59,10 +59,9 @@ var ways = []way{
 	}},
 }
 
-// tokens asks for the definitions of 30 names from the benchmark's questions in every way,
-// and prints how many tokens (of 4 bytes) an agent reads for
-// each definition it sees. A definition is seen if the answer names its file and has its
-// line.
+// tokens searches for the definitions of 30 names from the benchmark's questions in every way. It
+// prints how many tokens (of 4 bytes) an agent reads for each definition it sees. A definition is
+// seen if the answer has its file and line.
 func tokens(trees, annotations string) error {
 	repos, err := readRepos(annotations)
 	if err != nil {
@@ -94,11 +93,11 @@ func tokens(trees, annotations string) error {
 	return measureFaces(trees, annotations)
 }
 
-// definition is the subject of a question.
+// definition is the definition that a question is about.
 type definition struct{ name, file, line string }
 
-// definitions returns the definitions that answer a repository's questions for a
-// name.
+// definitions returns the definitions that answer those of a repository's questions that are about
+// a name.
 func definitions(annotation, root, below string) ([]definition, error) {
 	data, err := os.ReadFile(annotation)
 	if err != nil {

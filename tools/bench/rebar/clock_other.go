@@ -6,5 +6,5 @@ import "time"
 
 var begin = time.Now()
 
-// processorTime falls back to wall time, since processor time is unknown.
+// processorTime returns wall time, because processor time is unknown here.
 func processorTime() time.Duration { return time.Since(begin) }

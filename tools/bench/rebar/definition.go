@@ -12,7 +12,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// definition is one benchmark as rebar's FORMAT.md describes it.
+// definition is one benchmark, as described in rebar's FORMAT.md.
 type definition struct {
 	Model           string
 	Name            string
@@ -29,7 +29,7 @@ type definition struct {
 // full returns rebar's name for the benchmark.
 func (d *definition) full() string { return d.group + "/" + d.Name }
 
-// load reads the definitions of a folder below benchmarks/definitions.
+// load reads the definitions in a folder below benchmarks/definitions.
 func load(rebar, folder string) ([]definition, error) {
 	files, err := filepath.Glob(filepath.Join(rebar, "benchmarks/definitions", folder, "*.toml"))
 	if err != nil {

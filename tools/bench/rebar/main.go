@@ -1,16 +1,15 @@
-// Command rebar runs the curated benchmarks of BurntSushi/rebar with our
-// engine, Go's regexp and other engines' runners, and prints a table.
+// Command rebar runs the curated benchmarks of BurntSushi/rebar with Quarry's engine, Go's regexp
+// and the runners of other engines. It prints a table.
 //
 //	scripts/tool bench/rebar -rebar DIR                      ours and Go's
 //	scripts/tool bench/rebar -rebar DIR -rust PROGRAM        and Rust's
 //	scripts/tool bench/rebar -rebar DIR -only literal        some of them
 //
-// DIR is a checkout of rebar. PROGRAM is rebar's runner for rust/regex, or any
-// that speaks its protocol (KLV.md). The engines alternate, one process each
-// time; a figure is the median sample of the best round. An engine whose count differs
-// from the definition gets no figure. A checkout without a large haystack
-// may have another text in its place: then the engines' counts
-// are compared with each other, and the row says so.
+// DIR is a checkout of rebar. PROGRAM is rebar's runner for rust/regex, or another program that
+// uses its protocol (KLV.md). The engines take turns, each time in a new process. A figure is the
+// median sample of the best round. An engine whose count differs from the definition's gets no
+// figure. If the checkout lacks a large haystack, it may have another text in its place; then the
+// engines' counts are only compared with each other, and the row says so.
 package main
 
 import (
@@ -56,8 +55,8 @@ type table struct {
 	markdown, noGo      bool
 	check               bool
 
-	tried, wrong int // counts of ours, and those that differ
-	missing      int // benchmarks without their haystack
+	tried, wrong int // number of Quarry's counts, and how many of them are wrong
+	missing      int // benchmarks whose haystack is missing
 }
 
 func (t *table) main(run, only string) error {
@@ -130,10 +129,10 @@ func (t *table) counts(defs []definition, re *regexp.Regexp) error {
 	return nil
 }
 
-// engine is a column of the table.
+// engine is an engine with its column in the table.
 type engine struct {
 	name    string
-	rebars  string // rebar's name for it, which picks the count
+	rebars  string // rebar's name for it, by which definitions give the expected count
 	command []string
 }
 
@@ -188,7 +187,7 @@ func (t *table) row(d *definition) error {
 	for range t.rounds {
 		for i, e := range engines {
 			if d.group == "12-dictionary" && e.name == "go" && d.Model != "compile" {
-				continue // takes minutes
+				continue // would take minutes
 			}
 			j := job{model: d.Model, patterns: patterns, fold: d.CaseInsensitive, unicode: d.Unicode, hay: hay,
 				iters: 100000, warmIters: 1000, maxTime: t.time, maxWarmupTime: t.time / 4}
@@ -199,7 +198,7 @@ func (t *table) row(d *definition) error {
 	return nil
 }
 
-// cell is the result of one engine.
+// cell is the result of one engine in one benchmark.
 type cell struct {
 	time  time.Duration
 	count int64
@@ -278,7 +277,7 @@ func (t *table) print(d *definition, hay []byte, engines []engine, cells []cell)
 	fmt.Printf("  %s  %s\n", ratio, note)
 }
 
-// figure formats the throughput, or for compiling the time.
+// figure formats the throughput or, for the model that compiles, the time.
 func figure(model string, took time.Duration, size int) string {
 	if model == "compile" {
 		return took.Round(10 * time.Nanosecond).String()

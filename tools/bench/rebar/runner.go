@@ -13,7 +13,7 @@ import (
 	"quarry/match"
 )
 
-// job is one benchmark to run, as rebar's KLV.md describes it.
+// job is one benchmark to run, as described in rebar's KLV.md.
 type job struct {
 	model                  string
 	patterns               []string
@@ -99,7 +99,7 @@ func (j *job) set(key string, value []byte) (err error) {
 	return err
 }
 
-// run measures a job and prints rebar's samples: nanoseconds and count.
+// run measures a job and prints samples as rebar does: nanoseconds and count.
 func (j *job) run(engine string) error {
 	once, err := j.once(engine)
 	if err != nil {
@@ -120,9 +120,9 @@ func (j *job) run(engine string) error {
 	return nil
 }
 
-// timed returns the duration of f, in wall or processor time, whichever is
-// less. The machine may be busy, and reading the processor time
-// takes longer than a short search.
+// timed returns the duration of f, which is the lesser of wall and processor time. Wall time may be
+// too long on a busy machine. For a short search, processor time is too long, because reading it
+// takes longer than the search.
 func timed(f func() int) (time.Duration, int) {
 	used := processorTime()
 	start := time.Now()
@@ -131,7 +131,7 @@ func timed(f func() int) (time.Duration, int) {
 	return min(wall, processorTime()-used), n
 }
 
-// once returns a function that runs one iteration of the model.
+// once returns a function that runs one iteration of the job's model.
 func (j *job) once(engine string) (func() (time.Duration, int), error) {
 	e, err := newEngine(engine, j)
 	if err != nil {
@@ -164,7 +164,7 @@ func (j *job) once(engine string) (func() (time.Duration, int), error) {
 	}, nil
 }
 
-// eachLine sums the results of f for every line, without its ending.
+// eachLine returns the sum of f over all lines, without line endings.
 func eachLine(hay []byte, f func(line []byte) int) int {
 	n := 0
 	for len(hay) > 0 {
@@ -175,11 +175,11 @@ func eachLine(hay []byte, f func(line []byte) int) int {
 	return n
 }
 
-// searcher is an engine under test.
+// searcher is an engine to measure.
 type searcher interface {
 	each(text []byte, value func(start, end int) int) int
 	has(line []byte) bool
-	captures(text []byte) int // matched groups, over all matches
+	captures(text []byte) int // number of matched groups in all matches
 }
 
 func newEngine(name string, j *job) (searcher, error) {

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// complaints returns Go's errors about a tree, including tests, in which places have a
-// new name; "" if it builds. The tree itself is not changed.
+// complaints returns the compiler's errors for a tree, including its tests, after renaming places;
+// "" if it builds. It does not change the tree.
 func complaints(ctx context.Context, dir string, places map[place]bool, old, fresh string, windows bool) (string, error) {
 	tmp, err := os.MkdirTemp("", "renames")
 	if err != nil {
@@ -43,7 +43,7 @@ func complaints(ctx context.Context, dir string, places map[place]bool, old, fre
 	if err := os.WriteFile(name, list, 0o644); err != nil {
 		return "", err
 	}
-	cmd := exec.CommandContext(ctx, "go", "vet", "-assign", "-overlay="+name, "./...") // -assign: one check, types are what counts
+	cmd := exec.CommandContext(ctx, "go", "vet", "-assign", "-overlay="+name, "./...") // -assign selects a single check, because only type errors matter
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()
 	if err == nil && windows {
@@ -57,7 +57,7 @@ func complaints(ctx context.Context, dir string, places map[place]bool, old, fre
 	return "", err
 }
 
-// unseen returns the Go files of a tree that are not built on this system, including tests.
+// unseen returns the Go files of a tree, including tests, that are not built on this system.
 func unseen(ctx context.Context, dir string) (map[string]bool, error) {
 	cmd := exec.CommandContext(ctx, "go", "list", "-e", "-f", `{{$d := .Dir}}{{range .IgnoredGoFiles}}{{$d}}/{{.}}{{"\n"}}{{end}}`, "./...")
 	cmd.Dir = dir

@@ -20,9 +20,9 @@ import (
 	"quarry/search"
 )
 
-// checked renames n definitions in a copy of a tree, one at a time, and runs a command
-// after each: a compiler, or tests. Like the program, it refuses a rename with a doubtful
-// place. Each rename is undone before the next.
+// checked renames n definitions in a copy of a tree, one at a time, and runs command after each,
+// which is a compiler or tests. Like the program, it refuses a rename with doubtful places. It
+// undoes each rename before the next.
 func checked(ctx context.Context, dir, command string, n int, kinds []string, globs []string, doubtful, show bool) (err error) {
 	tmp, err := os.MkdirTemp("", "renames")
 	if err != nil {

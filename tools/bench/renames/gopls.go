@@ -19,8 +19,8 @@ import (
 	"unicode/utf8"
 )
 
-// server is a gopls process with one open tree. It handles one call at a time over the
-// language server protocol.
+// server is a gopls process that has opened one tree. It is used by the language server protocol,
+// one call at a time.
 type server struct {
 	dir    string
 	cmd    *exec.Cmd
@@ -29,7 +29,7 @@ type server struct {
 	called int
 }
 
-// start opens a tree in gopls.
+// start starts gopls and opens a tree in it.
 func start(program, dir string) (*server, error) {
 	s := &server{dir: dir, cmd: exec.Command(program, "serve")}
 	s.cmd.Dir = dir
@@ -80,7 +80,7 @@ func (s *server) send(m map[string]any) error {
 	return err
 }
 
-// message is a message from gopls: an answer, a request or a notification.
+// message is a message from gopls, which is an answer, a request or a notification.
 type message struct {
 	ID     json.RawMessage
 	Method string
@@ -114,12 +114,13 @@ func (s *server) read() (*message, error) {
 	return m, json.Unmarshal(body, m)
 }
 
-// refusal is gopls's answer that it can't make a rename.
+// refusal is gopls's error that it can't make a rename.
 type refusal struct{ text string }
 
 func (r *refusal) Error() string { return r.text }
 
-// call sends a request and waits for the answer; gopls's own requests get an empty one.
+// call sends a request and waits for the answer. Meanwhile it answers gopls's own requests with
+// empty results.
 func (s *server) call(method string, params any) (json.RawMessage, error) {
 	s.called++
 	id := strconv.Itoa(s.called)
@@ -150,8 +151,8 @@ func (s *server) call(method string, params any) (json.RawMessage, error) {
 	}
 }
 
-// rename returns where gopls puts a new name for the name at an offset of a file. Places
-// in comments are omitted.
+// rename returns the places that gopls would rename for the name at an offset of a file. It omits
+// places in comments.
 func (s *server) rename(file string, at int, fresh string) (map[place]bool, error) {
 	line, column, err := position(filepath.Join(s.dir, file), at)
 	if err != nil {
@@ -210,7 +211,8 @@ func (s *server) rename(file string, at int, fresh string) (map[place]bool, erro
 	return found, nil
 }
 
-// identifiers returns the offsets of the names in a file, by Go's own scanner.
+// identifiers returns the offsets of the identifiers in a file, found by Go's scanner, and the
+// text.
 func identifiers(file string) (map[int]bool, []byte, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -232,7 +234,7 @@ func identifiers(file string) (map[int]bool, []byte, error) {
 	}
 }
 
-// position converts an offset for the protocol: a line, and a column in UTF-16.
+// position converts an offset to the protocol's line and column, which is in UTF-16 units.
 func position(file string, at int) (line, column int, err error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -248,7 +250,7 @@ func position(file string, at int) (line, column int, err error) {
 	return bytes.Count(text[:at], []byte{'\n'}), column, nil
 }
 
-// offset is the inverse of position.
+// offset converts a line and column of the protocol to an offset.
 func offset(text []byte, line, column int) int {
 	at := 0
 	for range line {

@@ -1,17 +1,17 @@
-// Command renames compares quarry rename with gopls rename on trees of Go, or runs a
-// compiler after each rename in a tree of any language.
+// Command renames compares quarry rename with gopls rename in Go source trees, or runs a compiler
+// after each rename in a tree of any language.
 //
 //	scripts/tool bench/renames -gopls PROGRAM [-n 50] TREE...
 //	scripts/tool bench/renames -check 'javac -d /tmp/out $(find src -name "*.java")' [-n 200] [-kinds class,method] TREE...
 //
 // With gopls:
 //
-// It takes definitions of each tree at even distances, asks both programs for a new name and
-// compares the places in code. A place that is sure but not renamed by gopls
-// is wrong and fails the comparison; so does a share of sure places below 80 %.
-// Then it puts the new name at the sure places and at the doubtful ones that gopls
-// renames: the tree must build, with its tests, and also for Windows if a place is in a
-// file that is not built on this system.
+// It takes definitions of each tree at equal distances, asks both programs to rename them, and
+// compares the renamed places in code. If Quarry is sure of a place that gopls doesn't rename, the
+// place is wrong and the comparison fails. It also fails if less than 80 % of the places are sure.
+// Then it renames the sure places, and the doubtful ones that gopls renames. The tree must still
+// build, including its tests. If a place is in a file that is not built on this system, the tree
+// must also build for Windows.
 package main
 
 import (
@@ -85,15 +85,15 @@ type comparison struct {
 	dir                  string
 	n                    int
 	show, build, planted bool
-	unseen               map[string]bool // files that gopls does not read: of other systems, or with tags
+	unseen               map[string]bool // files that gopls does not read, for other systems or with build tags
 }
 
 type tally struct {
-	renames, refused int // by gopls
-	whole            int // renames whose places are all sure
+	renames, refused int // renames made and refused by gopls
+	whole            int // renames of which Quarry is sure of all places
 	built, broken    int
 
-	theirs, sure, doubtful, missed, wrong, unseen int // places
+	theirs, sure, doubtful, missed, wrong, unseen int // numbers of places
 }
 
 func (t *tally) add(o tally) {
@@ -116,8 +116,8 @@ type place struct {
 	at   int
 }
 
-// tree compares n renames in a tree. The definitions are divided into n groups of equal
-// size, and the first definition of each group that gopls renames is used.
+// tree compares n renames in a tree. It divides the definitions into n groups of equal size and
+// uses the first definition in each group that gopls can rename.
 func (c *comparison) tree(ctx context.Context, program, dir string) (t tally, err error) {
 	if c.dir, err = filepath.Abs(dir); err != nil {
 		return t, err
@@ -158,7 +158,7 @@ func (c *comparison) tree(ctx context.Context, program, dir string) (t tally, er
 	return t, nil
 }
 
-// one compares one rename, and reports whether gopls makes it.
+// one compares one rename. It returns false if gopls doesn't make it.
 func (c *comparison) one(ctx context.Context, ws *quarry.Workspace, s *search.Symbol, t *tally) (bool, error) {
 	if s.Name == "_" || s.Name == "main" || s.Name == "init" {
 		return false, nil
@@ -196,7 +196,7 @@ func (c *comparison) one(ctx context.Context, ws *quarry.Workspace, s *search.Sy
 	if !c.build {
 		return true, nil
 	}
-	// A doubtful place in a file that gopls does not read can't be confirmed.
+	// In a file that gopls does not read, a doubtful place can't be confirmed.
 	open := slices.ContainsFunc(plan.Doubtful, func(p rename.Place) bool { return c.unseen[p.Path] })
 	said, err := complaints(ctx, c.dir, accepted, s.Name, fresh, t.unseen > unseen && !open)
 	if err != nil {
@@ -211,7 +211,8 @@ func (c *comparison) one(ctx context.Context, ws *quarry.Workspace, s *search.Sy
 	return true, nil
 }
 
-// compare counts places, and returns those that are sure, or doubtful but in gopls's result.
+// compare counts places in t. It returns the places to rename: those that are sure, and doubtful
+// ones that gopls renames.
 func (c *comparison) compare(old string, theirs map[place]bool, plan *rename.Plan, t *tally) map[place]bool {
 	accepted, before := map[place]bool{}, t.sure
 	for _, p := range plan.Sure {
@@ -259,7 +260,7 @@ func (c *comparison) compare(old string, theirs map[place]bool, plan *rename.Pla
 	return accepted
 }
 
-// nameAt returns the offset of a definition's name, which is in its line.
+// nameAt returns the offset of the name in a definition's line.
 func (c *comparison) nameAt(s *search.Symbol) (int, error) {
 	names, text, err := identifiers(filepath.Join(c.dir, s.Path))
 	if err != nil {

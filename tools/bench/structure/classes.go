@@ -11,8 +11,9 @@ import (
 	"quarry/internal/symbols"
 )
 
-// A difference that follows from the design of the two tools has a class; docs/STRUCTURE.md
-// explains each. Other differences count against the agreement.
+// The classes of differences that follow from the design of the two tools. docs/STRUCTURE.md
+// explains each. Other differences reduce the agreement. In the comments, "theirs" means that only
+// ast-grep has the match, and "ours" that only Quarry does.
 const (
 	classElse    = "statement goes on"     // theirs: if without else matches one with else
 	classList    = "list"                  // theirs: a hole takes a whole list, return nil matches return nil, err
@@ -29,7 +30,7 @@ const (
 	classAwait   = "for await"             // theirs: for (const a of b) is for await, too
 )
 
-// file is a text of the comparison, taken apart.
+// file is one of the compared files, with its tokens.
 type file struct {
 	text []byte
 	code *symbols.Code
@@ -55,7 +56,7 @@ func (c *comparing) open(dir, name string) *file {
 	return f
 }
 
-// trimmed returns a place without the ; and white space at its end.
+// trimmed returns a place without a semicolon and white space at its end.
 func (c *comparing) trimmed(dir string, p place) place {
 	text := c.open(dir, p.file).text
 	for p.end > p.start && p.end <= len(text) && bytes.IndexByte([]byte("; \t\r\n"), text[p.end-1]) >= 0 {
@@ -91,7 +92,7 @@ func (c *comparing) classTheirs(dir, pattern string, p place, starts map[place]b
 	return ""
 }
 
-// inLiteral reports whether an offset is in a string or comment.
+// inLiteral reports whether offset at is in a string or comment.
 func (f *file) inLiteral(at int) bool {
 	for _, t := range f.code.Tokens {
 		if t.Kind == symbols.Text && t.Start < at && at < t.End {
@@ -106,7 +107,7 @@ func (f *file) inLiteral(at int) bool {
 	return false
 }
 
-// listed reports whether a place has a comma outside all of its brackets.
+// listed reports whether the text at a place has a comma that is not in brackets.
 func (f *file) listed(p place) bool {
 	depth := 0
 	for _, t := range f.code.Tokens {
@@ -173,7 +174,7 @@ func (c *comparing) classOurs(dir string, l *language, pattern string, p place, 
 	return ""
 }
 
-// around returns the bracket around an offset, as the index of its token, or -1.
+// around returns the index of the token that opens the innermost bracket around offset at, or -1.
 func (f *file) around(at int) int {
 	in := -1
 	for i, t := range f.code.Tokens {
@@ -192,7 +193,7 @@ func (f *file) inParens(at int) bool {
 	return i >= 0 && f.text[f.code.Tokens[i].Start] == '('
 }
 
-// inMacro reports whether an offset is in the brackets of name!(…) or macro_rules.
+// inMacro reports whether offset at is in the brackets of name!(…) or macro_rules.
 func (f *file) inMacro(at int) bool {
 	for i, t := range f.code.Tokens {
 		if t.Start >= at {
@@ -209,7 +210,7 @@ func (f *file) inMacro(at int) bool {
 	return false
 }
 
-// tokenAt reports whether a token begins at an offset.
+// tokenAt reports whether a token begins at offset at.
 func (f *file) tokenAt(at int) bool {
 	_, ok := slices.BinarySearchFunc(f.code.Tokens, at, func(t symbols.Token, at int) int { return t.Start - at })
 	return ok
@@ -220,14 +221,14 @@ func (f *file) commented(p place) bool {
 	return slices.ContainsFunc(f.code.Comments, func(c [2]int) bool { return p.start < c[0] && c[1] < p.end })
 }
 
-// inClass reports whether an offset is directly in the body of a class.
+// inClass reports whether offset at is in the body of a class, but not in a nested bracket.
 func (f *file) inClass(at int) bool { return f.bodyOf(at, "class") }
 
-// inEnum reports whether an offset is directly in the body of an enum.
+// inEnum reports whether offset at is in the body of an enum, but not in a nested bracket.
 func (f *file) inEnum(at int) bool { return f.bodyOf(at, "enum") }
 
-// bodyOf reports whether the brace around an offset follows a word, with less than a
-// line between them.
+// bodyOf reports whether the innermost bracket around offset at is a brace that follows word, with
+// no semicolon or brace in between.
 func (f *file) bodyOf(at int, word string) bool {
 	i := f.around(at)
 	if i < 0 || f.text[f.code.Tokens[i].Start] != '{' {

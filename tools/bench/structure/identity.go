@@ -14,9 +14,9 @@ import (
 	"quarry/internal/symbols"
 )
 
-// identity replaces the matches of every pattern by the pattern itself. The tokens and
-// comments of a file must stay, except for a comma before a bracket. The same text with
-// CRLF must give the same result with CRLF.
+// identity replaces the matches of each pattern by the pattern itself. This must not change the
+// tokens and comments of a file, except for a comma before a closing bracket. If the text has CRLF
+// line endings, so must the result.
 func identity(trees, only, find string, show int, planted bool) error {
 	made, differ, endings := 0, 0, 0
 	for _, l := range languages {
@@ -65,7 +65,7 @@ type same struct {
 	planted                                bool
 }
 
-// file compares one file before and after.
+// file compares a file before and after the replacement.
 func (s *same) file(path string, text []byte, pattern string) error {
 	after, n, refused, err := rewriteText(path, text, pattern)
 	if err != nil || n == 0 {
@@ -101,7 +101,7 @@ func (s *same) tell(format string, args ...any) {
 	}
 }
 
-// rewriteText replaces the matches of a pattern by the pattern.
+// rewriteText replaces the matches of a pattern in a text by the pattern itself.
 func rewriteText(path string, text []byte, pattern string) (after []byte, count, refused int, err error) {
 	p, err := structure.Compile(pattern, 0)
 	if err != nil {
@@ -122,7 +122,7 @@ func rewriteText(path string, text []byte, pattern string) (after []byte, count,
 	return applied(text, edits), count, len(no), nil
 }
 
-// applied returns a text after edits, which are in order.
+// applied applies edits, which are in order, to a text.
 func applied(text []byte, edits []structure.Edit) (after []byte) {
 	at := 0
 	for _, e := range edits {
@@ -132,7 +132,7 @@ func applied(text []byte, edits []structure.Edit) (after []byte) {
 	return append(after, text[at:]...)
 }
 
-// pieces returns the tokens and comments of a text, in that order.
+// pieces returns the tokens of a text, followed by its comments.
 func pieces(path string, text []byte) (list []string) {
 	code := symbols.Lex(nil, path, text)
 	if code == nil {

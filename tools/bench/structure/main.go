@@ -1,14 +1,14 @@
-// Command structure compares searches by structure with ast-grep's on real trees,
-// and rewrites code in copies of them.
+// Command structure compares structural searches with ast-grep's in real source trees, and rewrites
+// code in copies of these trees.
 //
 //	scripts/tool bench/structure -trees DIR -astgrep PROGRAM [-lang go] [-show 5]
 //	scripts/tool bench/structure -trees DIR -rewrite [-lang go]
 //	scripts/tool bench/structure -speed TREE -lang c -astgrep PROGRAM -quarry PROGRAM
 //
-// DIR has a folder for each language (go, ts, python, rust, java, c, and js for
-// rewrites), with a folder for each tree in it. The patterns are fixed in patterns.go, in
-// ast-grep's spelling, which both programs read. A match is a file with the offsets of its
-// first and last byte; matches that we mark as doubtful are counted separately.
+// DIR has a folder for each language (go, ts, python, rust, java, c, and js for rewrites), which
+// contains a folder for each tree. The patterns are in patterns.go, in ast-grep's syntax, which
+// both programs understand. A match is identified by the file and the offsets of its first and last
+// byte. Matches that Quarry marks as doubtful are counted separately.
 package main
 
 import (
@@ -52,7 +52,7 @@ func main() {
 	}
 	ctx := context.Background()
 	if abs, err := filepath.Abs(*program); err == nil && strings.Contains(*program, "/") {
-		*program = abs // it runs in the trees
+		*program = abs // absolute, because it runs in the trees
 	}
 	run := comparing{program: *program, find: *find, show: *show, planted: *planted}
 	var err error
@@ -92,15 +92,15 @@ type place struct {
 
 type comparing struct {
 	program      string
-	find         string // the only pattern, if any
+	find         string // if set, the only pattern to use
 	show         int
 	planted      bool
-	ours, theirs time.Duration // processor time of all searches
+	ours, theirs time.Duration // total processor time of the searches
 	files        map[string]*file
-	classes      map[string]int // of differences of one language
+	classes      map[string]int // number of differences in each class, for one language
 }
 
-// tally counts the matches of patterns.
+// tally counts the matches found by both programs or only one.
 type tally struct {
 	pairs, same, onlyOurs, onlyTheirs, doubtful, classed int
 }
@@ -110,12 +110,12 @@ func (t *tally) add(o tally) {
 	t.pairs, t.same, t.onlyOurs, t.onlyTheirs, t.doubtful = t.pairs+o.pairs, t.same+o.same, t.onlyOurs+o.onlyOurs, t.onlyTheirs+o.onlyTheirs, t.doubtful+o.doubtful
 }
 
-// agreement returns the share of matches found by both.
+// agreement returns the percentage of matches that both programs find.
 func (t *tally) agreement() float64 {
 	return 100 * float64(t.same) / float64(max(t.same+t.onlyOurs+t.onlyTheirs, 1))
 }
 
-// wanted is the minimum agreement of a language.
+// wanted is the minimum agreement for a language, in percent.
 const wanted = 95
 
 func (c *comparing) all(ctx context.Context, trees, only string) error {
@@ -168,7 +168,7 @@ func (c *comparing) all(ctx context.Context, trees, only string) error {
 	return nil
 }
 
-// pair compares one pattern in one tree.
+// pair compares the matches of one pattern in one tree.
 func (c *comparing) pair(ctx context.Context, dir string, l *language, pattern string) (tally, error) {
 	before := processor(false)
 	ours, doubt, err := find(ctx, dir, l, pattern)
@@ -254,7 +254,7 @@ func (c *comparing) tell(dir, pattern, which string, p place, shown *int) {
 	fmt.Printf("%s | %s | %s:%d | %q ⟦%s⟧ %q\n", pattern, which, filepath.Base(dir)+"/"+p.file, 1+bytes.Count(text[:p.start], []byte("\n")), text[from:p.start], strings.ReplaceAll(clip, "\n", "⏎"), text[p.end:to])
 }
 
-// find runs our search.
+// find searches a tree with Quarry.
 func find(ctx context.Context, dir string, l *language, pattern string) (found map[place]bool, doubt map[place]bool, err error) {
 	ws, err := quarry.Open(dir, &quarry.Options{Trusted: true})
 	if err != nil {
@@ -279,7 +279,7 @@ func find(ctx context.Context, dir string, l *language, pattern string) (found m
 	return found, doubt, err
 }
 
-// astGrep runs ast-grep's search.
+// astGrep searches a tree with ast-grep.
 func (c *comparing) astGrep(ctx context.Context, dir string, l *language, pattern string) (map[place]bool, error) {
 	args := []string{"run", "--pattern", pattern, "--lang", l.name, "--json=stream"}
 	for _, g := range l.globs {

@@ -1,7 +1,7 @@
 package main
 
-// language is a language of the comparison: its name for ast-grep, the files, and
-// patterns that both programs can express, fixed before the first run.
+// language is a language to compare, with ast-grep's name for it, the files, and patterns that both
+// programs can express. The patterns were chosen before the first run.
 type language struct {
 	name     string
 	globs    []string

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// processor returns the processor time used by this process, or by its ended
-// children.
+// processor returns the processor time used by this process or, if children is set, by its children
+// that have ended.
 func processor(children bool) time.Duration {
 	who := syscall.RUSAGE_SELF
 	if children {

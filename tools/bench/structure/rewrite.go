@@ -22,10 +22,10 @@ import (
 	"quarry/internal/replacer"
 )
 
-// parse returns the complaints of a language's parser, by path.
+// parse runs the language's own parser on files and returns its complaints by path.
 func parse(ext string, paths []string) (map[string]string, error) {
 	bad := map[string]string{}
-	if ext == ".go" { // as gofmt does
+	if ext == ".go" { // the parser that gofmt uses
 		for _, p := range paths {
 			if _, err := parser.ParseFile(token.NewFileSet(), p, nil, parser.ParseComments|parser.SkipObjectResolution); err != nil {
 				bad[p] = err.Error()
@@ -39,7 +39,7 @@ for p in json.load(sys.stdin):
     try: ast.parse(open(p, 'rb').read())
     except (SyntaxError, ValueError) as e: bad[p] = str(e)
 print(json.dumps(bad))`)
-	if ext == ".js" { // as node --check does, of scripts and of modules
+	if ext == ".js" { // node --check, for scripts and for modules
 		cmd = exec.Command("node", "--experimental-vm-modules", "--no-warnings", "-e", `const vm = require('vm'), fs = require('fs'), bad = {};
 for (const p of JSON.parse(fs.readFileSync(0, 'utf8'))) {
   const text = fs.readFileSync(p, 'utf8').replace(/^#!.*/, '');
@@ -62,17 +62,17 @@ console.log(JSON.stringify(bad))`)
 	return bad, json.Unmarshal(out, &bad)
 }
 
-// rewritings counts the results of rewrites.
+// rewritings counts the results of the rewrites.
 type rewritings struct {
 	made, empty, places, files int
 	unparsed, undone           int
 	refused                    map[string]int
 	planted                    bool
-	known                      map[string]map[string]string // files that did not parse before, by tree
+	known                      map[string]map[string]string // by tree, the files that did not parse before any rewrite
 }
 
-// rewrites makes every rewrite in a copy of every tree of its language: files that parsed
-// before must still parse, and undo must restore the original bytes.
+// rewrites makes every rewrite in a copy of every tree of its language. Files that parsed before
+// must still parse, and undo must restore the original bytes.
 func rewrites(ctx context.Context, trees, only, find string, planted bool) error {
 	all := rewritings{refused: map[string]int{}, planted: planted, known: map[string]map[string]string{}}
 	for _, l := range rewritten {
@@ -124,7 +124,7 @@ func (r *rewritings) String() string {
 		r.made, r.empty, r.places, r.files, n, 100*float64(n)/float64(max(r.places+n, 1)), r.refused, r.unparsed, r.undone)
 }
 
-// tree makes the rewrites in a copy of a tree.
+// tree makes the rewrites of one language in a copy of a tree.
 func (r *rewritings) tree(ctx context.Context, dir, ext string, list []rewrite) error {
 	copied, err := os.MkdirTemp("", "rewrites")
 	if err != nil {
@@ -192,7 +192,7 @@ func (r *rewritings) rewrite(ctx context.Context, ws *quarry.Workspace, tree, ex
 	return nil
 }
 
-// once makes a rewrite, runs the language's parser on the files, and undoes the rewrite.
+// once makes one rewrite, runs the language's parser on the files, and undoes the rewrite.
 func (r *rewritings) once(ctx context.Context, ws *quarry.Workspace, tree, ext string, found *replacer.Found) (bad map[string]string, same bool, err error) {
 	before := map[string][]byte{}
 	for _, op := range found.Ops {
@@ -235,7 +235,7 @@ func (r *rewritings) once(ctx context.Context, ws *quarry.Workspace, tree, ext s
 
 var lineNumber = regexp.MustCompile(`(?::|line )(\d+)`)
 
-// shown formats a parser's complaint with the line that it names.
+// shown formats a parser's complaint together with the line that it is about.
 func shown(path, complaint string) string {
 	at := lineNumber.FindStringSubmatch(complaint)
 	text, err := os.ReadFile(path)
@@ -251,7 +251,7 @@ func shown(path, complaint string) string {
 
 func clipped(s string) string { return s[:min(len(s), 300)] }
 
-// filepathsOf lists the files of a tree whose names end with ext.
+// filepathsOf returns the paths of all files in a tree with the extension ext.
 func filepathsOf(tree, ext string) ([]string, error) {
 	var paths []string
 	err := filepath.WalkDir(tree, func(p string, d os.DirEntry, err error) error {

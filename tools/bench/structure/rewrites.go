@@ -3,9 +3,9 @@ package main
 // rewrite is a replacement whose result must still be code.
 type rewrite struct{ find, new string }
 
-// rewritten lists 200 replacements, fixed before the first run, by the language whose
-// parser reads the result. Their templates have no meaning; they move holes next to
-// operators, dots and brackets, out of brackets and into them.
+// rewritten lists 200 replacements by the language whose parser checks the results. They were
+// chosen before the first run. The templates are not meant to be useful: they move holes next to
+// operators, dots and brackets, and into and out of brackets.
 var rewritten = []struct {
 	name, ext string
 	rewrites  []rewrite

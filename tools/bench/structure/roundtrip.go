@@ -17,8 +17,8 @@ import (
 	"quarry/internal/structure"
 )
 
-// there rewrites operators and statements as calls, which can be rewritten back. Arguments
-// of calls and operands bind differently, so brackets must be added and removed.
+// there rewrites operators and statements as calls, which can be rewritten back. Operands and
+// arguments have different precedence, so brackets must be added and removed.
 var there = []struct {
 	name, ext string
 	pairs     [][2]string
@@ -40,8 +40,8 @@ var there = []struct {
 	}},
 }
 
-// roundTrip makes every rewrite and its inverse: the language's own parser must see the
-// original program, ignoring brackets.
+// roundTrip makes every rewrite and then its inverse. According to the language's own parser, the
+// result must be the original program, apart from brackets.
 func roundTrip(trees, only, find, npm string, show int, planted bool) error {
 	cases, failed := 0, 0
 	for _, l := range there {
@@ -95,7 +95,7 @@ type trip struct {
 type trips struct {
 	ext, npm             string
 	show                 int
-	planted              bool // every seventh program gets an extra variable
+	planted              bool // for testing, add a variable to every seventh program
 	list                 []trip
 	places, lost, failed int
 }
@@ -111,7 +111,7 @@ func (t *trips) file(path string, text []byte, pair [2]string) error {
 	}
 	t.places += n
 	if back != n {
-		t.lost++ // refused on the way back: the argument needs its brackets
+		t.lost++ // the way back was refused, because the argument needs its brackets
 		return nil
 	}
 	if t.planted && len(t.list)%7 == 0 {
@@ -141,7 +141,7 @@ func rewriteBy(path string, text []byte, pattern, template string) ([]byte, int,
 	return applied(text, edits), n, nil
 }
 
-// judge asks the parser whether the programs are equal.
+// judge asks the parser which pairs of programs are equal.
 func (t *trips) judge() error {
 	if t.ext == ".go" {
 		for _, one := range t.list {
@@ -215,7 +215,8 @@ func (t *trips) tell(one trip, a, b string) {
 	fmt.Printf("%s: %s\n  %s\n  %s\n", one.Pattern, one.Path, a[max(0, k-60):min(len(a), k+100)], b[max(0, k-60):min(len(b), k+100)])
 }
 
-// shape returns the syntax tree of a Go file without brackets; "" if it can't be parsed.
+// shape returns the syntax tree of a Go file, ignoring brackets. It returns "" if the file can't be
+// parsed.
 func shape(text string) string {
 	f, err := parser.ParseFile(token.NewFileSet(), "", text, parser.SkipObjectResolution)
 	if err != nil {

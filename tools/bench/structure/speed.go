@@ -10,10 +10,9 @@ import (
 	"time"
 )
 
-// speed runs both programs over a tree with every nth pattern of a language,
-// or only with find, and compares the best processor times of several runs.
-// Neither uses an index or ignore rules: the ignore rules of Debian's kernel
-// hide every file.
+// speed runs both programs over a tree with every nth pattern of a language, or only with the
+// pattern find. It compares the best processor time of several runs. Neither program uses an index,
+// or ignore rules, because those in Debian's kernel package exclude every file.
 func speed(ctx context.Context, tree, name, find, astgrep, quarry string, every, runs int) error {
 	var ours, theirs time.Duration
 	patterns := 0
@@ -55,8 +54,8 @@ func speed(ctx context.Context, tree, name, find, astgrep, quarry string, every,
 	return nil
 }
 
-// best returns the least processor time of some runs, and the number of lines printed. Files
-// not searched (exit status 2 with an answer) are named: the kernel has one of 24 MB.
+// best returns the least processor time of several runs, and the number of lines printed. If files
+// were skipped (exit status 2 with an answer), it prints their names: the kernel has one of 24 MB.
 func best(ctx context.Context, tree, program string, args []string, runs int) (time.Duration, int, error) {
 	least, lines := time.Duration(0), 0
 	for range runs {

@@ -7,8 +7,7 @@ import (
 	"quarry/internal/symbols"
 )
 
-// kinds lists, by language, the kinds of ctags for functions, types and
-// methods.
+// kinds lists for each language the ctags kinds of functions, types and methods.
 var kinds = map[string]string{
 	"C": "function struct union enum typedef", "C++": "function struct union enum typedef class",
 	"C#": "class enum interface method struct typedef", "Java": "annotation class enum interface method",
@@ -20,7 +19,7 @@ var kinds = map[string]string{
 	"SQL": "function procedure table view trigger", "Markdown": "chapter section subsection subsubsection l4subsection l5subsection",
 }
 
-// compared reports whether a definition of ours is of such a kind.
+// compared reports whether a symbol is a function, type or method.
 func compared(lang string, s *symbols.Symbol) bool {
 	switch s.Kind {
 	case symbols.Function, symbols.Method, symbols.Class, symbols.Struct, symbols.Interface, symbols.Enum, symbols.Type, symbols.Heading:
@@ -35,12 +34,12 @@ func compared(lang string, s *symbols.Symbol) bool {
 	return false
 }
 
-// difference is a case in which we rightly differ from ctags: ctags is wrong about
-// the language, or defines the kind differently. docs/FIGURES.md has samples.
+// difference is a kind of difference from ctags that is not a mistake of Quarry's. Either ctags is
+// wrong about the language, or it defines the symbol kind differently. docs/FIGURES.md has samples.
 type difference struct {
 	lang, reason string
-	extra        bool           // ours has it
-	line         *regexp.Regexp // of the definition; one that begins with a slash is of the path
+	extra        bool           // true if only Quarry has the definition
+	line         *regexp.Regexp // matches the line of the definition or, if it begins with a slash, the path
 	in           func(s *spot, line int) bool
 }
 
@@ -103,7 +102,7 @@ var differences = []difference{
 
 const noClass = "an object literal is not a class"
 
-// spot is a file and its data for judging a difference in a line.
+// spot is a file with the data needed to judge a difference at a line.
 type spot struct {
 	lang, path string
 	lines      []string
@@ -127,8 +126,8 @@ func (s *spot) inFunction(line int) bool {
 	return false
 }
 
-// inMacro reports whether a line is in the braces of a macro's call, which begins in a line
-// above with less indentation than all lines between.
+// inMacro reports whether a line is in the braces of a macro call. The call begins in a line above
+// that is indented less than all lines in between.
 func (s *spot) inMacro(line int) bool {
 	least := indentation(s.text(line))
 	for n := line - 1; n > 0; n-- {
@@ -150,8 +149,8 @@ var macroCall = regexp.MustCompile(`^\s*[\w:]+!\s*(?:\w+\s*)?[({\[]`)
 
 func indentation(text string) int { return len(text) - len(strings.TrimLeft(text, " \t")) }
 
-// listed returns why a difference is not our mistake, or "" if it may be one. kind
-// is ctags's kind, or "" for a definition that only we found.
+// listed returns the known difference that explains a missing or extra definition; "" if it may be
+// Quarry's mistake. kind is ctags's kind, or "" if only Quarry has the definition.
 func (s *spot) listed(line int, kind string) string {
 	for i := range differences {
 		d := &differences[i]

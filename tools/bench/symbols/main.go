@@ -1,16 +1,16 @@
-// Symbols compares definitions with those found by universal-ctags: functions,
-// types and methods, by name and line. It prints precision and recall for each
-// language and tree, with all differences and without those that are not our mistakes
+// Symbols compares the definitions found by Quarry with those found by universal-ctags: functions,
+// types and methods, by name and line. For each language and tree it prints precision and recall,
+// both of all definitions and without the differences that are not Quarry's mistakes
 // (differences.go).
 //
 //	scripts/tool bench/symbols -trees DIR [-units DIR] [-lang NAME] [-report DIR]
 //
-// It fails if less than 90 % agree without those, in a row of at least 50
-// definitions: every row of docs/FIGURES.md has 91 or more. -planted drops every
-// seventh definition, which must make it fail.
+// It fails if in a row with at least 50 definitions less than 90 % agree, not counting those
+// differences; every row of docs/FIGURES.md has 91 or more. -planted drops every seventh
+// definition, which must make it fail.
 //
-// Every folder in -trees is a tree; a language is judged by the three trees that
-// have most of it. -units is the folder Units of ctags's repository.
+// Every folder in -trees is a tree. A language is judged by the three trees that have the most
+// definitions in it. -units is the folder Units of ctags's repository.
 package main
 
 import (
@@ -63,10 +63,10 @@ type count struct {
 	tree            string
 	want, got, both int
 	missed, extra   []string
-	// Of these, listed differences.
+	// Those of missed and extra that are listed differences.
 	listedMissed, listedExtra int
 	reasons                   map[string]int
-	drop                      int // every drop-th definition of ours; 0 for none
+	drop                      int // if not 0, ignore every drop-th definition that Quarry finds
 }
 
 type comparison struct {
@@ -105,7 +105,7 @@ func (c *comparison) run(trees, units string) error {
 	return nil
 }
 
-// maxSource is the size of the largest compared file: larger ones are generated.
+// maxSource is the size of the largest file that is compared. Larger files are usually generated.
 const maxSource = 1 << 20
 
 // source is a file to compare.
@@ -114,7 +114,7 @@ type source struct {
 	text       []byte
 }
 
-// tree compares one tree.
+// tree compares the files of one tree.
 func (c *comparison) tree(dir, name string) error {
 	files, err := c.sources(dir, name == unitsName)
 	if err != nil || len(files) == 0 {
@@ -127,7 +127,7 @@ func (c *comparison) tree(dir, name string) error {
 	counts := map[string]*count{}
 	for _, f := range files {
 		if langs[f.path] != f.lang && langs[f.path] != "" {
-			continue // ctags takes it for another language
+			continue // ctags assumes another language
 		}
 		k := counts[f.lang]
 		if k == nil {
@@ -166,7 +166,7 @@ func (c *comparison) sources(dir string, units bool) (files []source, err error)
 		}
 		lang := symbols.Language(p, nil)
 		if lang == "" {
-			return nil // told by its first line, which ctags doesn't read
+			return nil // the language follows from the first line, which ctags doesn't read
 		}
 		text, err := os.ReadFile(p)
 		if err != nil {
@@ -190,8 +190,8 @@ type tag struct {
 }
 
 // ctags runs ctags once for all files. It returns the tags by file and "name:line", and the
-// languages. Version 5.9 crashes on some files: then it runs for each half, so that
-// only such a file is lost.
+// languages of the files. Version 5.9 crashes on some files; then each half of the files is tried
+// separately, so that only the file that causes the crash is lost.
 func ctags(files []source) (tags map[string]map[string]tag, langs map[string]string, err error) {
 	var list bytes.Buffer
 	for _, f := range files {
@@ -235,7 +235,7 @@ func parseTags(out []byte) (tags map[string]map[string]tag, langs map[string]str
 			Name, Path, Language, Kind string
 			Line                       int
 		}
-		if json.Unmarshal(in.Bytes(), &t) != nil { // a name that is not UTF-8
+		if json.Unmarshal(in.Bytes(), &t) != nil { // the name is not UTF-8
 			continue
 		}
 		langs[t.Path] = t.Language
@@ -256,7 +256,7 @@ func parseTags(out []byte) (tags map[string]map[string]tag, langs map[string]str
 func (k *count) file(f *source, tags map[string]tag, dir string) {
 	rel, _ := filepath.Rel(dir, f.path)
 	at := &spot{lang: f.lang, path: "/" + filepath.ToSlash(rel), lines: strings.Split(string(f.text), "\n")}
-	ours := map[string]int{} // lines
+	ours := map[string]int{} // lines of Quarry's definitions
 	for i, s := range symbols.Of(f.path, f.text) {
 		if compared(f.lang, &s) && (k.drop == 0 || i%k.drop != 0) {
 			ours[place(f.lang, s.Name, s.Line)] = s.Line
@@ -292,14 +292,14 @@ func (k *count) file(f *source, tags map[string]tag, dir string) {
 	}
 }
 
-// shown is a line of a list.
+// shown formats a line of a list.
 func shown(line string) string {
 	line = strings.TrimSpace(line)
 	return strings.ToValidUTF8(line[:min(len(line), 160)], "")
 }
 
-// place returns the compared key: a name and its line. ctags lists every clause of a
-// Haskell function, we list the first, so for Haskell only names are compared.
+// place returns the key by which definitions are compared: the name and the line. For Haskell it is
+// only the name, because ctags lists every clause of a function and Quarry only the first.
 func place(lang, name string, line int) string {
 	if lang == "Haskell" {
 		return shortName(lang, name)
@@ -320,8 +320,8 @@ func shortName(lang, name string) string {
 	return strings.ReplaceAll(name, " ", "")
 }
 
-// print writes a table: ctags's own cases, and the three trees that have most of
-// the language, alone and together.
+// print writes a table for each language: ctags's own test cases, and the three trees with the most
+// definitions, individually and in total.
 func (c *comparison) print() error {
 	fmt.Println("| language | tree | ctags finds | precision | recall | without the listed differences |")
 	fmt.Println("|---|---|---|---|---|---|")
@@ -365,11 +365,11 @@ func (c *comparison) print() error {
 }
 
 const (
-	leastShare = 90 // percent, without the listed differences
-	leastNames = 50 // fewer say little
+	leastShare = 90 // percent, not counting listed differences
+	leastNames = 50 // smaller rows are not judged
 )
 
-// row prints one line and returns the agreement without the listed differences.
+// row prints one line. It returns precision and recall without the listed differences.
 func row(lang string, k *count) (precision, recall float64) {
 	share := func(all, listed int) float64 { return 100 * float64(k.both) / float64(max(all-listed, 1)) }
 	precision, recall = share(k.got, k.listedExtra), share(k.want, k.listedMissed)
@@ -377,7 +377,7 @@ func row(lang string, k *count) (precision, recall float64) {
 	return precision, recall
 }
 
-// write lists the differences, in a file for each language.
+// write writes the differences to a file for each language.
 func (c *comparison) write(dir string) error {
 	for lang, list := range c.langs {
 		var missed, extra []string

@@ -15,12 +15,12 @@ import (
 // file is a configuration file of a repository.
 type file struct {
 	name   string
-	kind   string // files of one kind are alike
+	kind   string // files of the same kind are similar
 	format value.Format
 	text   []byte
 }
 
-// kindOf groups files, so that no kind dominates.
+// kindOf returns the kind of a file. Files are drawn by kind, so that no kind dominates.
 func kindOf(name string, f value.Format) string {
 	base := path.Base(name)
 	switch {
@@ -36,9 +36,9 @@ func kindOf(name string, f value.Format) string {
 	return f.String()
 }
 
-// collect draws files of all kinds in turn until there are n.
+// collect draws n files, taking from each kind in turn.
 func collect(repos []string, n int, seed uint64) ([]file, error) {
-	byKind := map[string][][2]string{} // repository and path
+	byKind := map[string][][2]string{} // repository and path of each file
 	for _, repo := range repos {
 		if repo == "" {
 			continue

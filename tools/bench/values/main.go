@@ -1,16 +1,16 @@
-// Values changes values of real configuration files by path and checks the results with
-// other programs' readers: jq for JSON, npm's jsonc-parser if it has comments, npm's yaml
-// and smol-toml, and Python's configparser; and a second time
-// Python's json, tomllib and PyYAML, which has the scalars of YAML 1.1.
+// Values changes values in real configuration files by path, and checks the results with readers
+// from other projects. These are jq for JSON, npm's jsonc-parser for JSON with comments, npm's yaml
+// and smol-toml, and Python's configparser. A second check uses Python's json, tomllib and PyYAML,
+// which has YAML 1.1's scalars.
 //
 //	scripts/tool bench/values -repos A:B:C [-n 2000] [-seed 1] [-npm node_modules] [-show]
 //
-// A repository may be a bare one. Each file gets five changes: a value of the same
-// kind, a text that needs quotes, a deletion, an addition, another key. The outside reader
-// must see the right value and no other difference, and the bytes around the value must be
-// unchanged. The same change in a workspace must give the same bytes, and its undo the
-// original ones. Results damaged on purpose must be noticed, or
-// nothing is reported. A line of figures is printed after every 200 files.
+// A repository may be bare. Each file is changed in five ways: a value of the same kind, a text
+// that needs quotes, a deletion, an addition, and another key. The reader must see the right value
+// and no other difference, and the bytes around the value must be unchanged. The same change in a
+// workspace must give the same bytes, and undoing it the original ones. If the check doesn't notice
+// results that are damaged on purpose, nothing is reported. After every 200 files a line of figures
+// is printed.
 package main
 
 import (
@@ -41,10 +41,10 @@ func main() {
 // tally counts the results of one format's changes.
 type tally struct {
 	files, changes, made int
-	empty                int // changes that left the text unchanged
+	empty                int // changes that did not change the text
 	refused              map[value.Reason]int
 	wrong, outside       int
-	second               int // judged by the second reader too
+	second               int // also checked by the second reader
 }
 
 func run(repos []string, npm string, n int, seed uint64, show bool) error {
@@ -85,7 +85,7 @@ func run(repos []string, npm string, n int, seed uint64, show bool) error {
 		if isGone(err) {
 			return err
 		} else if err != nil {
-			skipped++ // the outside reader can't read it
+			skipped++ // the first reader can't read the file
 			continue
 		}
 		t.files++
@@ -102,7 +102,7 @@ func run(repos []string, npm string, n int, seed uint64, show bool) error {
 	return report(tallies, skipped)
 }
 
-// no returns the number of refused changes, share their percentage.
+// no returns the number of refused changes; share returns their percentage.
 func (t *tally) no() (n int) {
 	for _, k := range t.refused {
 		n += k

@@ -14,27 +14,27 @@ import (
 	"quarry/internal/value"
 )
 
-// readers are programs that read configuration files. They answer with JSON.
+// readers are other programs that read configuration files and answer with JSON.
 type readers struct {
 	node, python, jq *reader
 	dir              string
 }
 
-// reader is one of them, asked a line at a time.
+// reader is one of these programs. It is sent one text per line.
 type reader struct {
 	cmd *exec.Cmd
 	in  io.WriteCloser
 	out *bufio.Reader
 }
 
-// goneError reports that a reader has ended. It is not a verdict about a text: a run that
-// treated it as one skipped 282 files.
+// goneError reports that a reader has ended. It must not be taken for a verdict about a text: a run
+// that did so skipped 282 files.
 type goneError struct{ err error }
 
 func (e *goneError) Error() string { return "a reader has ended: " + e.err.Error() }
 
-// nodeScript reads {"format", "text"} and prints {"value"} or {"error"}. Values outside
-// JSON, such as dates, become a text that names them.
+// nodeScript reads {"format", "text"} and prints {"value"} or {"error"}. Values that JSON doesn't
+// have, such as dates, become texts that name them.
 const nodeScript = `
 const { createRequire } = require('module');
 const need = createRequire(process.argv[2] + '/');
@@ -71,8 +71,8 @@ require('readline').createInterface({ input: process.stdin }).on('line', line =>
 });
 `
 
-// pythonScript is the second reader: PyYAML, which has the scalars of YAML 1.1, tomllib,
-// json, and configparser. Keys stay as they are written.
+// pythonScript is the second reader. It uses PyYAML, which has YAML 1.1's scalars, tomllib, json
+// and configparser. Keys stay as they are written.
 const pythonScript = `
 import sys, json, re, datetime, configparser, tomllib, yaml
 class Loader(yaml.SafeLoader): pass
@@ -117,7 +117,8 @@ for line in sys.stdin:
     except Exception as e: print(json.dumps({'error': str(e)}), flush=True)
 `
 
-// One process serves all texts: a process for each takes longer than all other work.
+// One process serves all texts, because starting one for each would take longer than everything
+// else.
 const jqScript = `try {value: (.text | fromjson)} catch {error: .}`
 
 func startReaders(npm string) (*readers, error) {
@@ -178,12 +179,13 @@ func (r *readers) close() {
 			continue
 		}
 		one.in.Close()
-		_ = one.cmd.Wait() // it ends with its input
+		_ = one.cmd.Wait() // it ends at the end of its input
 	}
 	os.RemoveAll(r.dir)
 }
 
-// second asks the other reader of a format; for YAML, the one with the scalars of 1.1.
+// second sends a text to the second reader for its format. For YAML, that is the one with YAML
+// 1.1's scalars.
 func (r *readers) second(format value.Format, text []byte) (any, error) {
 	line, err := json.Marshal(map[string]string{"format": format.String(), "text": string(text)})
 	if err != nil {
@@ -192,14 +194,14 @@ func (r *readers) second(format value.Format, text []byte) (any, error) {
 	return r.python.ask(line)
 }
 
-// read asks the first reader of a format. Numbers stay as they are written in its answer.
+// read sends a text to the first reader for its format. The answer has numbers as they are written.
 func (r *readers) read(format value.Format, text []byte) (any, error) {
 	line, err := json.Marshal(map[string]string{"format": format.String(), "text": string(text)})
 	if err != nil {
 		return nil, err
 	}
 	switch format {
-	case value.JSON: // npm's reader handles comments
+	case value.JSON: // the reader from npm accepts comments
 		if v, err := r.jq.ask(line); err == nil || isGone(err) {
 			return v, err
 		}

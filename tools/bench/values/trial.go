@@ -15,8 +15,8 @@ import (
 	"quarry/internal/value"
 )
 
-// noticesDamage makes a change, damages the result, and requires that the comparison
-// notices wrong values, a missing comment and a missing line ending.
+// noticesDamage makes a change and damages the result. The check must notice wrong values, a
+// missing comment and a missing line ending.
 func noticesDamage(o *readers) error {
 	f := file{name: "planted.yml", format: value.YAML, text: []byte("a: 1 # d\nb: x # c\n")}
 	before, err := o.read(f.format, f.text)
@@ -61,18 +61,18 @@ func noticesDamage(o *readers) error {
 	return nil
 }
 
-// trial makes the five changes of one file.
+// trial makes the five changes in one file.
 type trial struct {
 	o      *readers
 	f      file
-	before any // by the outside reader
-	other  any // by the second one; nil if it can't read the file
+	before any // document before the change, by the first reader
+	other  any // document by the second reader; nil if it can't read the file
 	ws     *workspace
 	rng    *rand.Rand
 	t      *tally
 	show   bool
 	quiet  bool
-	gone   error // a reader has ended
+	gone   error // error if a reader has ended
 }
 
 // place is a value that can be changed.
@@ -81,7 +81,7 @@ type place struct {
 	node *value.Node
 }
 
-// places lists all values below the top.
+// places returns the places of all values below the top.
 func places(n *value.Node, at value.Path, out []place) []place {
 	for _, m := range n.Members {
 		p := append(slices.Clone(at), value.Step{Key: m.Key})
@@ -154,7 +154,7 @@ func (t *trial) set(at value.Path, text string) value.Edit {
 	return value.Edit{At: at, Value: v}
 }
 
-// alike returns another value of the same kind.
+// alike returns a different value of the same kind.
 func alike(n *value.Node) string {
 	switch n.Kind {
 	case value.Bool:
@@ -168,7 +168,7 @@ func alike(n *value.Node) string {
 	return `"quarry-test"`
 }
 
-// addition returns a new entry for a map or list; for a list, similar to an existing one.
+// addition returns a new entry for a map or list. For a list it is similar to an existing entry.
 func (t *trial) addition(n *value.Node) string {
 	if n.Kind == value.List && len(n.Items) > 0 && n.Items[0].Kind == value.Map {
 		return `{"quarry_name": "x", "quarry_list": [1, "b"]}`
@@ -179,7 +179,7 @@ func (t *trial) addition(n *value.Node) string {
 	return []string{`"x y"`, `17`, `["a", "b"]`, `{"k": "v", "n": 1}`}[t.rng.IntN(4)]
 }
 
-// change makes one change and asks the outside reader.
+// change makes one change and checks it with the first reader.
 func (t *trial) change(p place, e value.Edit) {
 	t.t.changes++
 	out, err := value.Apply(t.f.format, t.f.text, e)
@@ -230,7 +230,7 @@ func (t *trial) wrong(e value.Edit, why string, after []byte) {
 	}
 }
 
-// judge compares the outside reader's values, and the bytes around the change.
+// judge checks the values by the first reader, and the bytes around the change.
 func (t *trial) judge(p place, e value.Edit, out []splice.Splice, after []byte) {
 	got, err := t.o.read(t.f.format, after)
 	if isGone(err) {
@@ -261,10 +261,10 @@ func (t *trial) judge(p place, e value.Edit, out []splice.Splice, after []byte) 
 	}
 }
 
-// equal compares the document of a reader with the wanted one.
+// equal reports whether a reader's document is the wanted one.
 func (t *trial) equal(e value.Edit, got, want any) bool {
 	if m, ok := got.(map[string]any); ok && len(m) == 0 && want == nil && e.Delete {
-		return true // {} remains of { a: 1 }, and nothing of front matter
+		return true // a deletion leaves {} of { a: 1 }, and no front matter at all
 	}
 	if reflect.DeepEqual(got, want) {
 		return true
@@ -272,7 +272,7 @@ func (t *trial) equal(e value.Edit, got, want any) bool {
 	return e.Delete && t.f.format == value.TOML && reflect.DeepEqual(pruned(got, e.At[:len(e.At)-1]), pruned(want, e.At[:len(e.At)-1]))
 }
 
-// judgeSecond checks with the second reader, which has YAML 1.1 and its own formats.
+// judgeSecond checks the change with the second reader, which uses YAML 1.1.
 func (t *trial) judgeSecond(e value.Edit, after []byte) bool {
 	if t.other == nil {
 		return true
@@ -310,9 +310,9 @@ func short(v any) string {
 	return string(b[:min(len(b), 1500)])
 }
 
-// outside checks which bytes were removed. Around a replaced value or an addition only white
-// space may go, and for a renamed key the key. A deletion also removes commas, its dash
-// and the comments after it.
+// outside checks which bytes were removed. Replacing or adding a value may remove only white space
+// around it; renaming may also remove the old key. Deleting an entry may also remove commas, its
+// dash, and the comments after it.
 func outside(f file, p place, e value.Edit, out []splice.Splice) string {
 	d, err := value.Parse(f.format, f.text)
 	if err != nil {
@@ -344,7 +344,7 @@ func outside(f file, p place, e value.Edit, out []splice.Splice) string {
 				return fmt.Sprintf("%q is gone, the key is %q", gone, key)
 			}
 		case e.Delete && (gone == "" || gone == "," || f.format == value.TOML):
-			// {} for what lost its last member; the comma before a last one; tables
+			// An emptied map becomes {}; the comma before a last entry is removed; tables.
 		case e.Delete:
 			if line(s.Start) < first-1 {
 				return fmt.Sprintf("lines %d-%d changed, the value has %d-%d", line(s.Start), line(s.End), first, last)
@@ -370,12 +370,12 @@ func lines(text []byte, first, last int) string {
 	return strings.Join(list[first-1:max(last, first-1)], "")
 }
 
-// tableOf reports whether a place is a table of TOML, which has no span of its own.
+// tableOf reports whether a place is a TOML table, which has no span of its own.
 func tableOf(f file, p place) bool {
 	return f.format == value.TOML && (p.node.Kind == value.Map || p.node.Kind == value.List)
 }
 
-// wanted returns the document that the outside reader should see after a change.
+// wanted returns the document that a reader should see after a change.
 func wanted(v any, e value.Edit, format value.Format) (any, error) {
 	return rebuilt(v, e.At, e, format)
 }
@@ -384,7 +384,7 @@ func rebuilt(v any, at value.Path, e value.Edit, format value.Format) (any, erro
 	last := len(at) == 1
 	switch box := v.(type) {
 	case nil:
-		if last && e.Value != nil && at[0].Kind == value.ByKey { // nothing was there
+		if last && e.Value != nil && at[0].Kind == value.ByKey { // there was no such key before
 			return map[string]any{at[0].Key: asRead(e.Value, format)}, nil
 		}
 	case map[string]any:
@@ -440,8 +440,8 @@ func rebuilt(v any, at value.Path, e value.Edit, format value.Format) (any, erro
 	return nil, fmt.Errorf("%v is a %T", at, v)
 }
 
-// pruned removes empty maps and lists along a path from a document: tables of TOML without
-// a heading disappear with their last entry.
+// pruned removes maps and lists along a path that have become empty: a TOML table without a heading
+// disappears with its last entry.
 func pruned(v any, at value.Path) any {
 	if len(at) == 0 {
 		return v
@@ -468,7 +468,7 @@ func pruned(v any, at value.Path) any {
 	return v
 }
 
-// asRead returns a new value in the outside reader's form.
+// asRead returns a new value in the form in which the reader returns it.
 func asRead(n *value.Node, format value.Format) any {
 	switch n.Kind {
 	case value.List:

@@ -36,10 +36,10 @@ func (w *workspace) close() {
 	os.RemoveAll(w.dir)
 }
 
-// names has a file name of each format.
+// names has the file name used for each format.
 var names = map[value.Format]string{value.JSON: "f.json", value.YAML: "f.yml", value.TOML: "f.toml", value.INI: "f.ini", value.Header: "f.md"}
 
-// there makes a change in the workspace, which must give the same bytes, and undoes it.
+// there makes a change in the workspace, checks that it gives the same bytes, and undoes it.
 func (w *workspace) there(f file, e value.Edit, after []byte) error {
 	name := names[f.format]
 	full := filepath.Join(w.dir, "w", name)
@@ -64,7 +64,7 @@ func (w *workspace) there(f file, e value.Edit, after []byte) error {
 		return fmt.Errorf("another result in a workspace: %v", err)
 	}
 	if c.ID == "" {
-		return nil // no change was needed
+		return nil // the change had no effect
 	}
 	if _, err := w.Undo(context.Background(), c.ID, nil); err != nil {
 		return fmt.Errorf("can't be undone: %w", err)

@@ -1,17 +1,16 @@
-// Command bundle builds the MCP bundles, which desktop clients install with a
-// double click, and the server.json that tells the MCP registry of them.
+// Command bundle builds the MCP bundles, which desktop clients install with a double click, and the
+// server.json that announces them to the MCP registry.
 //
 //	scripts/tool packaging/bundle -version 1.2.3 -out bin/release
 //
-// quarry.mcpb serves every desktop on amd64, and every Mac by a universal
-// binary; quarry-arm64.mcpb serves Windows and Linux on arm64. There are two
-// because a bundle can choose by system but not by processor. The same source
-// and version give the same bytes. server.json is written only from a source
-// that says where it is published, see packaging/publish.
+// quarry.mcpb is for desktops on amd64 and, with a universal binary, for all Macs.
+// quarry-arm64.mcpb is for Windows and Linux on arm64. There are two files because a bundle can
+// select a program by system but not by processor. The same source and version give the same bytes.
+// server.json is written only if the source says where it is published; see packaging/publish.
 //
 //	scripts/tool packaging/bundle -version 1.2.3 -npm NAME -out bin/release
 //
-// writes the npm packages instead, of the same programs: make npm.
+// writes npm packages of the same programs instead; make npm runs it.
 package main
 
 import (
@@ -102,7 +101,7 @@ func run(ctx context.Context, o options) error {
 	return os.WriteFile(file, server, 0o644)
 }
 
-// bundle packs the programs for one processor.
+// bundle returns the bundle for one processor.
 func bundle(o options, programs map[string][]byte, arch string) ([]byte, error) {
 	manifest, err := os.ReadFile(filepath.Join(o.root, "tools", "packaging", "mcpb", "manifest.json"))
 	if err != nil {
@@ -124,13 +123,13 @@ func bundle(o options, programs map[string][]byte, arch string) ([]byte, error) 
 	})
 }
 
-// ldflags returns the linker flags of every release; .goreleaser.yaml and the Dockerfile
-// repeat them, and a test compares them.
+// ldflags returns the linker flags of all releases. .goreleaser.yaml and the Dockerfile repeat
+// them; a test checks that they agree.
 func ldflags(version string) string {
 	return "-s -w -buildid= -X quarry/internal/cli/env.stamped=v" + version
 }
 
-// build compiles the program for a target, as releases are compiled.
+// build compiles the program for a target with the settings of a release.
 func build(ctx context.Context, o options, target string) ([]byte, error) {
 	file := filepath.Join(o.out, "quarry-"+strings.ReplaceAll(target, "/", "-"))
 	defer os.Remove(file)

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// npmName matches the names that the npm registry accepts.
+// npmName matches valid package names of the npm registry.
 var npmName = regexp.MustCompile(`^(@[a-z0-9][a-z0-9._-]*/)?[a-z0-9][a-z0-9._-]*$`)
 
 // npmPlatform returns npm's names for a target.
@@ -27,8 +27,7 @@ func npmPlatform(target string) (system, processor string) {
 	return system, processor
 }
 
-// npmPackage is a package.json. Its members have the order of npm's
-// documents.
+// npmPackage is a package.json. Its members are in the same order as in npm's documentation.
 type npmPackage struct {
 	Name         string            `json:"name"`
 	Version      string            `json:"version"`
@@ -42,13 +41,13 @@ type npmPackage struct {
 	CPU          []string          `json:"cpu,omitempty"`
 	Engines      map[string]string `json:"engines,omitempty"`
 	Optional     map[string]string `json:"optionalDependencies,omitempty"`
-	MCPName      string            `json:"mcpName,omitempty"` // compared by the MCP registry
+	MCPName      string            `json:"mcpName,omitempty"` // the MCP registry compares it with the name in server.json
 	PreferUnplug bool              `json:"preferUnplugged,omitempty"`
 }
 
-// npmPackages writes one folder for each package: NAME with the launcher, and a
-// NAME-linux-x64 for each platform, from which npm installs the matching one. No package
-// has a script, so nothing runs at installation.
+// npmPackages writes one folder per package. NAME has the launcher; NAME-linux-x64 and so on have
+// the programs, of which npm installs the one for the platform. No package has an install script,
+// so installing runs nothing.
 func npmPackages(o options, programs map[string][]byte) error {
 	var manifest struct {
 		Description string
@@ -113,8 +112,8 @@ type packageFile struct {
 	mode os.FileMode
 }
 
-// writePackage recreates the folder of a package: files left there by an earlier version
-// would be published.
+// writePackage deletes and recreates the folder of a package, because files of an earlier version
+// would be published too.
 func writePackage(o options, p *npmPackage, files []packageFile) error {
 	dir := filepath.Join(o.out, "npm", strings.ReplaceAll(strings.TrimPrefix(p.Name, "@"), "/", "-"))
 	if err := os.RemoveAll(dir); err != nil {
@@ -136,7 +135,7 @@ func writePackage(o options, p *npmPackage, files []packageFile) error {
 		if err := os.WriteFile(file, f.data, f.mode); err != nil {
 			return err
 		}
-		if err := os.Chmod(file, f.mode); err != nil { // npm packs the mode that it finds
+		if err := os.Chmod(file, f.mode); err != nil { // npm packs the file's mode
 			return err
 		}
 		size += len(f.data)

@@ -88,8 +88,7 @@ func TestNPMPackages(t *testing.T) {
 	}
 }
 
-// installed packs the packages, and installs the tarballs into an empty folder
-// without a network.
+// installed packs the packages and installs them into an empty folder without network access.
 func installed(t *testing.T) (dir, program string, env []string) {
 	t.Helper()
 	if testing.Short() {
@@ -154,14 +153,15 @@ func installed(t *testing.T) (dir, program string, env []string) {
 	return dir, program, env
 }
 
-// The packages as a user has them after installation.
+// The test uses the packages in the state in which a user has them after installing.
 func TestNPMInstalled(t *testing.T) {
 	dir, program, env := installed(t)
 	t.Run("client", func(t *testing.T) { client(t, dir, program, env) })
 	t.Run("launcher", func(t *testing.T) { launcher(t, dir, program, env) })
 }
 
-// The launcher passes its arguments and input to the program, and the program's output back.
+// launcher checks that the launcher passes on its arguments and input to the program, and the
+// output back.
 func launcher(t *testing.T, dir, program string, env []string) {
 	if err := os.WriteFile(filepath.Join(dir, "a.txt"), []byte("needle\n"), 0o644); err != nil {
 		t.Fatal(err)
@@ -203,10 +203,10 @@ func launcher(t *testing.T, dir, program string, env []string) {
 	}
 	t.Logf("%d command lines compared", compared)
 	if runtime.GOOS == "windows" {
-		return // no signals
+		return // Windows has no signals
 	}
 
-	// A signal for the launcher ends the server.
+	// If the launcher gets a signal, the server ends.
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		cmd := command(installed, "serve", "--root", dir)
 		stderr, err := cmd.StderrPipe()
@@ -238,7 +238,7 @@ func launcher(t *testing.T, dir, program string, env []string) {
 
 	killed(t, command(installed, "mcp", "--root", dir))
 
-	// If a platform's package is missing, the error says what to do.
+	// If the package for the platform is missing, the error says what to do.
 	system, processor := npmPlatform(runtime.GOOS + "/" + runtime.GOARCH)
 	if err := os.RemoveAll(filepath.Join(dir, "node_modules", "@acme", "quarry-"+system+"-"+processor)); err != nil {
 		t.Fatal(err)
@@ -248,8 +248,8 @@ func launcher(t *testing.T, dir, program string, env []string) {
 	}
 }
 
-// A client that kills the launcher and closes its pipes leaves no server running: the
-// program's output ends once all writers are closed.
+// killed checks that no server remains if a client kills the launcher and closes its pipes. The
+// program's output ends only when all its writers are closed.
 func killed(t *testing.T, cmd *exec.Cmd) {
 	in, inErr := cmd.StdinPipe()
 	read, write, pipeErr := os.Pipe()
@@ -279,8 +279,8 @@ func killed(t *testing.T, cmd *exec.Cmd) {
 	_ = cmd.Wait()
 }
 
-// The official TypeScript client lists tools, searches, edits, undoes and stops a
-// server that was installed from tarballs: by its command, and by npx.
+// client runs the official TypeScript client against a server installed from the packages, started
+// by its command and by npx. It lists tools, searches, edits, undoes and stops the server.
 func client(t *testing.T, dir, program string, env []string) {
 	sdk := filepath.Join(os.Getenv("QUARRY_NPM"), "@modelcontextprotocol", "sdk")
 	if _, err := os.Stat(sdk); err != nil {

@@ -19,8 +19,7 @@ type entry struct {
 	mode fs.FileMode
 }
 
-// pack makes a zip file that depends only on its entries: no times, no
-// owners.
+// pack makes a zip file that depends only on the entries. It contains no times or owners.
 func pack(entries []entry) ([]byte, error) {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
@@ -41,16 +40,15 @@ func pack(entries []entry) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// universal joins two programs for macOS into one: a header in big endian that
-// says where each begins, and the programs at multiples of 16 KiB, the page
-// size of arm64.
+// universal combines two macOS programs into one file. A big-endian header gives the offset of each
+// program, which is a multiple of 16 KiB, the page size of arm64.
 func universal(amd64, arm64 []byte) []byte {
 	const (
 		magic                = 0xcafebabe
 		page                 = 1 << 14
 		cpuAMD64, subAMD64   = 0x01000007, 3
 		cpuARM64, subARM64   = 0x0100000c, 0
-		alignment            = 14 // of page, as a power of two
+		alignment            = 14 // the page size, as a power of two
 		header, headerOfEach = 8, 20
 	)
 	round := func(n int) int { return (n + page - 1) / page * page }
@@ -72,7 +70,7 @@ func universal(amd64, arm64 []byte) []byte {
 // unreleased is the version in the committed manifests.
 const unreleased = "0.0.0"
 
-// setVersion puts the version into the manifest of the bundle.
+// setVersion sets the version in a bundle's manifest.
 func setVersion(manifest []byte, version string) ([]byte, error) {
 	const field = `"version": "` + unreleased + `"`
 	if bytes.Count(manifest, []byte(field)) != 1 {
@@ -81,8 +79,8 @@ func setVersion(manifest []byte, version string) ([]byte, error) {
 	return bytes.Replace(manifest, []byte(field), []byte(`"version": "`+version+`"`), 1), nil
 }
 
-// serverJSON fills the template with the version and the checksums by which clients
-// verify the bundles, by the bundle's name.
+// serverJSON fills in the template of server.json: the version, and by each bundle's name the
+// checksum with which clients verify it.
 func serverJSON(template []byte, version string, sums map[string]string) ([]byte, error) {
 	text := strings.ReplaceAll(string(template), unreleased, version)
 	var server map[string]any

@@ -46,8 +46,7 @@ func TestPackIsReproducible(t *testing.T) {
 	}
 }
 
-// machO is the smallest program that debug/macho reads: a header without load
-// commands.
+// machO returns the smallest program that debug/macho can read: a header without load commands.
 func machO(cpu uint32) []byte {
 	b := make([]byte, 32)
 	for i, n := range []uint32{macho.Magic64, cpu, 0, uint32(macho.TypeExec)} {

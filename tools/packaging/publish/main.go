@@ -1,14 +1,13 @@
-// Command publish sets the place at which the project is published. The committed
-// source has the module path "quarry" and the word OWNER instead of a publisher's
-// account, so it can be neither fetched nor released.
+// Command publish sets the place where the project is published. The committed source has the
+// module path "quarry", and the word OWNER in place of a publisher's account, so it can be neither
+// fetched nor released.
 //
 //	scripts/tool packaging/publish -module github.com/acme/quarry
 //	scripts/tool packaging/publish -check
 //
-// The first rewrites the module path, every import, and the names of the
-// repository, the image and the registry's entry. It can be run again with
-// another path. The second fails while that has not been done, or was done in
-// part; a release begins with it.
+// The first command rewrites the module path, all imports, and the names of the repository, the
+// image and the registry entry. It can be repeated with another path. The second command fails
+// unless this has been done completely; a release runs it first.
 package main
 
 import (

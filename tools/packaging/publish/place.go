@@ -16,7 +16,7 @@ type place struct {
 	registry string // io.github.acme/quarry, the name in the MCP registry
 }
 
-// unpublished has the values of the committed files.
+// unpublished is the place in the committed files.
 var unpublished = place{
 	module: "quarry", host: "github.com", owner: "OWNER",
 	image: "ghcr.io/OWNER/quarry", registry: "io.github.OWNER/quarry",
@@ -27,8 +27,8 @@ var (
 	element  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
 )
 
-// parsePlace reads a module path. The last element has to be quarry, because it is the
-// name of the imported package, of the program and of its files.
+// parsePlace parses a module path. Its last element must be quarry, because that is the name of the
+// package to import, of the program and of its files.
 func parsePlace(module, image string) (place, error) {
 	parts := strings.Split(module, "/")
 	fail := func(why string) (place, error) {
@@ -58,7 +58,7 @@ func parsePlace(module, image string) (place, error) {
 	case to.image == "":
 		return place{}, fmt.Errorf("-image: say what the container image is called; %s is not GitHub, whose registry would be assumed", to.host)
 	default:
-		// The registry knows other publishers by a domain they can prove.
+		// For other hosts, the registry uses a domain that the publisher can prove to own.
 		labels := strings.Split(to.host, ".")
 		slices.Reverse(labels)
 		to.registry = strings.Join(labels, ".") + "." + to.owner + "/quarry"
@@ -66,10 +66,10 @@ func parsePlace(module, image string) (place, error) {
 	return to, nil
 }
 
-// repository returns the address of the source for people.
+// repository returns the web address of the source.
 func (p place) repository() string { return "https://" + p.host + "/" + p.owner + "/quarry" }
 
-// source returns the registry's name for the host.
+// source returns the registry's name for the repository's host.
 func (p place) source() string {
 	name, _, _ := strings.Cut(p.host, ".")
 	return name

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// copyOfSource copies the project without the files that git and builds keep in it.
+// copyOfSource copies the project without files from git and builds.
 func copyOfSource(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -59,8 +59,8 @@ func goCommand(t *testing.T, dir string, args ...string) string {
 	return out.String()
 }
 
-// In a copy of the whole source, no release can be made before it gets a place. Afterwards
-// every import resolves, no old name remains, and a second place replaces the first.
+// In a copy of the whole source, no release can be made before the source has a place. Afterwards
+// every import resolves and no old name remains, and a second place replaces the first.
 // scripts/release-check.sh also compiles and tests such a copy.
 func TestPublish(t *testing.T) {
 	if testing.Short() {
@@ -79,7 +79,7 @@ func TestPublish(t *testing.T) {
 			t.Errorf("a source without a place may be released: %v", err)
 		}
 	}
-	var before []string // module paths it had
+	var before []string // module paths in the source before
 	for _, to := range []struct{ module, image, registry, wantImage string }{
 		{"github.com/Acme/quarry", "", "io.github.Acme/quarry", "ghcr.io/acme/quarry"},
 		{"git.example.org/team/quarry", "images.example.org/quarry", "org.example.git.team/quarry", "images.example.org/quarry"},
@@ -119,7 +119,7 @@ func TestPublish(t *testing.T) {
 			}
 		}
 	}
-	// Check once at the end: names of the first place would still be found.
+	// Checking once, at the end, is enough: names of the first place would still be found.
 	ours := 0
 	for name, file := range imports(t, dir) {
 		for _, old := range append(before, unpublished.module) {
@@ -149,9 +149,9 @@ func within(name, module string) bool {
 	return name == module || strings.HasPrefix(name, module+"/")
 }
 
-// imports maps the packages that the source in dir imports to one importing file each. They
-// are read from the files: "go list -deps" would also request modules that only other
-// systems need, which an empty module cache lacks.
+// imports returns the packages that the source in dir imports, with a file that imports each. It
+// parses the files, because "go list -deps" would also need modules for other systems, which the
+// module cache may lack.
 func imports(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -189,7 +189,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// An import that can't be parsed stops everything before the first file is written.
+// If a file can't be parsed, no file is written.
 func TestNothingOrAll(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a second: run without -short")

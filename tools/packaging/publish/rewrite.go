@@ -18,11 +18,11 @@ import (
 	"strings"
 )
 
-// registryFile is the entry of the MCP registry. With go.mod it says where the
-// source is published, so another run knows what to replace.
+// registryFile is the entry for the MCP registry. Together with go.mod it records where the source
+// is published, so that a later run knows which names to replace.
 const registryFile = "tools/packaging/server.json"
 
-// current reads the place at which the source says it is published.
+// current returns the place where the source is published, according to its files.
 func current(root string) (place, error) {
 	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
 	if err != nil {
@@ -58,9 +58,8 @@ func current(root string) (place, error) {
 	return at, nil
 }
 
-// rewrite changes every file that names the place and returns the number of files. All new
-// texts are made before the first is written, so a file that can't be parsed
-// leaves the source unchanged.
+// rewrite changes all files that name the place and returns their number. It prepares all new texts
+// before it writes the first, so that a file that can't be parsed leaves the source unchanged.
 func rewrite(root string, to place) (int, error) {
 	from, err := current(root)
 	if err != nil {
@@ -86,11 +85,11 @@ func rewrite(root string, to place) (int, error) {
 	return len(changed), nil
 }
 
-// words holds the old and new spellings for the files of one source.
+// words holds the old and new spellings of the names.
 type words struct {
 	from, to place
-	imports  *regexp.Regexp // an import in a document's program
-	modules  *regexp.Regexp // a line of go.mod that names the module, or the one in tools
+	imports  *regexp.Regexp // an import in a program in a document
+	modules  *regexp.Regexp // a line of go.mod with the module's path, or the path of the module in tools
 	names    *strings.Replacer
 }
 
@@ -127,8 +126,8 @@ func install(p place) string {
 	return "put `quarry` on your path first (`go install " + p.module + "/cmd/quarry@latest`)"
 }
 
-// namesPlace lists the files that contain the publisher's names; in all others
-// OWNER is an ordinary word.
+// namesPlace lists the files that contain the publisher's names. Only there is the word OWNER
+// replaced.
 var namesPlace = []string{registryFile, "tools/packaging/image/Dockerfile", "Dockerfile", ".goreleaser.yaml"}
 
 func (w *words) apply(name string, data []byte) ([]byte, error) {
@@ -154,8 +153,8 @@ func (w *words) apply(name string, data []byte) ([]byte, error) {
 	return data, nil
 }
 
-// goFile rewrites the imports of a Go file, found by its syntax: a string that
-// only resembles one is kept.
+// goFile rewrites the imports of a Go file. It finds them by parsing, so strings that only resemble
+// imports are kept.
 func (w *words) goFile(name string, data []byte) ([]byte, error) {
 	fset := token.NewFileSet()
 	f, err := parser.ParseFile(fset, name, data, parser.ImportsOnly)
@@ -181,18 +180,18 @@ func (w *words) goFile(name string, data []byte) ([]byte, error) {
 	if last == 0 {
 		return data, nil
 	}
-	return format.Source(append(out, data[last:]...)) // the new paths may sort elsewhere
+	return format.Source(append(out, data[last:]...)) // the new import paths may sort differently
 }
 
-// linker rewrites "-X quarry/internal/cli/env.stamped", which the linker takes, and
-// the packages that go commands in documents name.
+// linker rewrites the package paths in linker flags, such as "-X quarry/internal/cli/env.stamped",
+// and in go commands in documents.
 func (w *words) linker(data []byte) []byte {
 	data = bytes.ReplaceAll(data, []byte("-X "+w.from.module+"/"), []byte("-X "+w.to.module+"/"))
 	return bytes.ReplaceAll(data, []byte("go doc "+w.from.module), []byte("go doc "+w.to.module))
 }
 
-// eachFile calls do with every file of the source, by its slash-separated path. Test data
-// and build output are excluded.
+// eachFile calls do with every file of the source, except test data and build output. name is the
+// slash-separated path.
 func eachFile(root string, do func(name string, data []byte) error) error {
 	return filepath.WalkDir(root, func(file string, e fs.DirEntry, err error) error {
 		if err != nil {
@@ -220,7 +219,7 @@ func eachFile(root string, do func(name string, data []byte) error) error {
 	})
 }
 
-// ready fails while the source has no place, or only some of its files do.
+// ready returns an error if the source has no place, or if only some of its files do.
 func ready(root string) error {
 	at, err := current(root)
 	if err != nil {

@@ -8,20 +8,19 @@ import (
 	"strings"
 )
 
-// Go puts a counter at every branch of every package of a test program, including the
-// standard library. After each execution all counters are copied and compared, and each new
-// finding is sent with all of them as JSON: in a program with the whole of Quarry this took
-// five times as long as the target itself. So only our own packages get counters: the go
-// command runs this program instead of the compiler, which removes the flag for other
-// packages.
+// Go's fuzzing adds a counter to every branch of every package in a test program, including the
+// standard library. After each execution all counters are copied and compared, and each new finding
+// is sent with all of them as JSON. In a program that contains all of Quarry, this took five times
+// as long as the target itself. So only Quarry's own packages get counters: the go command runs
+// this program in place of the compiler, and for other packages this program removes the flag.
 
-// asCompiler is the variable that makes this program act as a tool of the go command.
+// asCompiler is the environment variable that makes this program act as a tool of the go command.
 const asCompiler = "QUARRY_FUZZ_COMPILER"
 
 // instrumented is the flag that makes Go's compiler add counters.
 const instrumented = "-d=libfuzzer"
 
-// runTool runs a tool as the go command would, but without counters in other packages.
+// runTool runs a tool for the go command, but removes the flag for counters in other packages.
 func runTool(args []string) int {
 	name := args[0]
 	if of := slices.Index(args, "-p"); of >= 0 && of+1 < len(args) && !ours(args[of+1]) {
@@ -33,8 +32,8 @@ func runTool(args []string) int {
 		cmd.Stdout = os.Stdout
 		return exitCode(cmd.Run())
 	}
-	// Report a different compiler version than Go's. Otherwise the go command would use
-	// packages already built with counters.
+	// Report another compiler version than Go's. Otherwise the go command would reuse packages
+	// built with counters.
 	out, err := cmd.Output()
 	fmt.Println(strings.TrimRight(string(out), "\n") + " counters=" + module)
 	return exitCode(err)

@@ -2,7 +2,7 @@ package main
 
 import "testing"
 
-// Our packages get counters in all forms in which the go command compiles tests.
+// Quarry's packages get counters in all variants that the go command compiles for tests.
 func TestOurs(t *testing.T) {
 	for pkg, want := range map[string]bool{
 		"quarry": true, "quarry_test": true, "quarry/internal/owner": true, "quarry/internal/owner_test": true, "main": true,

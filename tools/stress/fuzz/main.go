@@ -30,12 +30,12 @@ import (
 // target is a fuzz target with its result.
 type target struct {
 	pkg, name string
-	dir       string // of the package
+	dir       string // folder of the package
 	execs     int
-	known     int           // of them, before new inputs were tried
-	before    time.Duration // processor time until then; 0 if unknown
-	rate      float64       // executions a second, once the known inputs were tried
-	work      float64       // executions in a second of processor time, of all workers together, once the known inputs were tried
+	known     int           // number of these inputs that were known before
+	before    time.Duration // processor time used for the known inputs; 0 if unknown
+	rate      float64       // executions per second after the known inputs
+	work      float64       // executions per second of processor time, of all workers together, after the known inputs
 	err       error
 }
 
@@ -112,13 +112,13 @@ func run(ctx context.Context, each time.Duration, least float64, only string) er
 	return nil
 }
 
-// packageFormat makes a line for each package: its name, folder and test files.
+// packageFormat makes go list print a line for each package, with its name, folder and test files.
 const packageFormat = `{{.ImportPath}}{{"\t"}}{{.Dir}}{{range .TestGoFiles}}{{"\t"}}{{.}}{{end}}{{range .XTestGoFiles}}{{"\t"}}{{.}}{{end}}`
 
 var declared = regexp.MustCompile(`(?m)^func (Fuzz\w*)\(f \*testing\.F\)`)
 
-// targetsOf finds fuzz targets in the test files of packages. go test -list would
-// first build all of them, which takes minutes.
+// targetsOf returns the fuzz targets in the test files of packages. It doesn't use go test -list,
+// which would build all packages first and take minutes.
 func targetsOf(list string) (out []*target, err error) {
 	for line := range strings.Lines(list) {
 		fields := strings.Split(strings.TrimRight(line, "\r\n"), "\t")
@@ -162,10 +162,10 @@ func (b *builder) program(ctx context.Context, pkg string) (string, error) {
 	return p, nil
 }
 
-// minimize disables the minimization of inputs that reach new code. Go takes up to
-// a minute for each and doesn't count the executions, so a target that finds many inputs
-// seemed to make ten a second. A failing input is kept unchanged; go test -fuzz, which
-// reads it first, minimizes it.
+// minimize disables the minimization of inputs that reach new code. It takes Go up to a minute for
+// each input, without counting the executions, so targets that find many inputs seemed to make only
+// ten executions a second. Failing inputs are stored unchanged; go test -fuzz minimizes them later,
+// because it reads them first.
 const minimize = "0x"
 
 func (t *target) run(ctx context.Context, each time.Duration, built *builder) {
@@ -196,18 +196,18 @@ func (t *target) run(ctx context.Context, each time.Duration, built *builder) {
 	if t.err = cmd.Wait(); t.err != nil {
 		fmt.Println(strings.Join(tail, "\n"))
 	}
-	if p := cmd.ProcessState; p != nil { // including the workers, which it waited for
+	if p := cmd.ProcessState; p != nil { // includes the workers, which the process has waited for
 		t.work = float64(t.execs-t.known) / (p.UserTime() + p.SystemTime() - t.before).Seconds()
 	}
 }
 
-// Lines that go test prints: after the known inputs, and every three seconds.
+// The lines that go test prints after the known inputs and then every three seconds.
 var (
 	begins   = regexp.MustCompile(`^fuzz: elapsed: ([^,]+), gathering baseline coverage: (\d+)/\d+ completed, now fuzzing`)
 	progress = regexp.MustCompile(`^fuzz: elapsed: ([^,]+), execs: (\d+)`)
 )
 
-// read sets the counts, and returns the last lines. used is the processor time so far.
+// read parses the counts and returns the last lines. used returns the processor time used so far.
 func (t *target) read(out io.Reader, used func() time.Duration) (tail []string) {
 	var first, last time.Duration
 	known := 0
@@ -262,9 +262,9 @@ func used(pid int) (sum time.Duration) {
 			}
 		}
 	}
-	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // the pattern is valid
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // the only possible error is an invalid pattern
 	for _, list := range lists {
-		children, _ := os.ReadFile(list) // one that has just ended has no list
+		children, _ := os.ReadFile(list) // fails if the process has just ended
 		for child := range strings.FieldsSeq(string(children)) {
 			if n, err := strconv.Atoi(child); err == nil {
 				sum += used(n)

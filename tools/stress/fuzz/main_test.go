@@ -37,7 +37,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// The processor time of this process is known while it runs, if there is /proc.
+// On systems with /proc, the processor time of a running process is known.
 func TestUsed(t *testing.T) {
 	if _, err := os.Stat("/proc/self/stat"); err != nil {
 		t.Skip("no /proc here: run it on Linux")

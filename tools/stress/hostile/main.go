@@ -1,6 +1,6 @@
-// Command hostile runs the built program on calls that are meant to exhaust it,
-// one process each, and prints the peak memory, processor time and exit
-// code of each. It fails if one exceeds its limit.
+// Command hostile runs the built program with calls that are meant to exhaust it, each in its own
+// process. It prints the peak memory, processor time and exit code of each call, and fails if one
+// exceeds its limits.
 //
 //	scripts/tool stress/hostile          what make hostile runs
 //	scripts/tool stress/hostile -write   and puts the table into docs/FIGURES.md
@@ -24,10 +24,10 @@ import (
 type trial struct {
 	name   string
 	args   []string
-	in     func() string // standard input; nil is none
-	memory int           // MB, at most
-	cpu    time.Duration // at most
-	want   string        // part of the output, on either stream
+	in     func() string // standard input; nil if there is none
+	memory int           // limit in MB
+	cpu    time.Duration // limit
+	want   string        // text that stdout or stderr must contain
 }
 
 func main() {
@@ -62,8 +62,7 @@ func run(write bool, only string) error {
 	if out, err := exec.Command("go", "build", "-o", program, "./cmd/quarry").CombinedOutput(); err != nil {
 		return fmt.Errorf("build: %w\n%s", err, out)
 	}
-	// Run it in a separate process: Linux counts a parent's peak memory as its
-	// children's, too.
+	// Use a separate process, because on Linux a parent's peak memory also counts for its children.
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -102,7 +101,7 @@ func run(write bool, only string) error {
 	return nil
 }
 
-// input returns the path of the standard input of the i-th trial.
+// input returns the path of the file for trial i's standard input.
 func input(dir string, i int) string { return filepath.Join(dir, fmt.Sprintf("stdin-%d", i)) }
 
 type taken struct {
@@ -145,8 +144,7 @@ func (t *trial) measure(program, home, ws, in string) (taken, error) {
 	}, nil
 }
 
-// head keeps the first 64 KB written to it. A bytes.Buffer would keep
-// everything.
+// head keeps only the first 64 KB written to it, unlike a bytes.Buffer.
 type head struct{ kept []byte }
 
 func (h *head) String() string { return string(h.kept) }

@@ -13,13 +13,13 @@ import (
 )
 
 const (
-	logSize  = 64 << 20 // of big.log, in bytes
-	lineSize = 64 << 20 // of the one line in line.txt
-	hugeSize = 1e9      // of huge.log and of the one line in hugeline.txt
+	logSize  = 64 << 20 // bytes of big.log
+	lineSize = 64 << 20 // bytes of the only line of line.txt
+	hugeSize = 1e9      // bytes of huge.log, and of the only line of hugeline.txt
 	matches  = 5e6      // lines of matches.txt
 )
 
-// fill makes the workspace of the trials and their input files.
+// fill creates the workspace for the trials and their input files.
 func fill(dir string) error {
 	ws := filepath.Join(dir, "ws")
 	for i, t := range trials(ws) {
@@ -71,7 +71,7 @@ func fill(dir string) error {
 	return nil
 }
 
-// pack writes a repeated piece as gzip.
+// pack writes a gzip file that contains piece repeatedly.
 func pack(file, piece string, size int) error {
 	f, err := os.Create(file)
 	if err != nil {
@@ -114,14 +114,14 @@ func arguments(m func() map[string]any) func() string {
 	return func() string {
 		b, err := json.Marshal(m())
 		if err != nil {
-			panic(err) // plain strings and booleans
+			panic(err) // only has strings and booleans
 		}
 		return string(b)
 	}
 }
 
 func trials(ws string) []trial {
-	const idle = 40 // MB that an idle program uses
+	const idle = 40 // MB used by an idle program
 	edit := func(path, text string, n int, dry bool) func() string {
 		return arguments(func() map[string]any {
 			return map[string]any{"path": path, "old_text": "a", "new_text": strings.Repeat(text, n), "replace_all": true, "dry_run": dry}
@@ -198,10 +198,10 @@ func trials(ws string) []trial {
 	}
 }
 
-// hello begins a session.
+// hello is the request that begins a session.
 const hello = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"hostile","version":"1"}}}` + "\n"
 
-// crowd returns n simultaneous calls of a tool.
+// crowd returns n tool calls to be made at the same time.
 func crowd(tool, args string, n int) string {
 	var b strings.Builder
 	b.WriteString(hello)

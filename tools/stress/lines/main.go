@@ -1,5 +1,5 @@
-// Command lines draws random comments, messages and help lines from the source for
-// review: none should need a second reading.
+// Command lines prints random comments, messages and help lines from the source for review. Each
+// should be clear at the first reading.
 //
 //	scripts/tool stress/lines -seed 1 -n 40
 package main
@@ -33,8 +33,8 @@ func main() {
 	}
 }
 
-// collect returns the comments and texts of all files except tests, in
-// path order, each with its place.
+// collect returns the comments and texts of all files except tests, in path order. Each begins with
+// its position.
 func collect(root string) ([]string, error) {
 	var lines []string
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

@@ -1,15 +1,15 @@
-// Command run carries out the regimes of docs/RELIABILITY.md one after another
-// and prints what each tried.
+// Command run runs the regimes of docs/RELIABILITY.md one after another and prints what each has
+// tried.
 //
 //	scripts/tool stress/run                  short forms
-//	STRESS=20m scripts/tool stress/run       the long count, or 20 minutes each
-//	STRESS=long scripts/tool stress/run      the long count, however long
+//	STRESS=20m scripts/tool stress/run       the full count, or 20 minutes each
+//	STRESS=long scripts/tool stress/run      the full count, however long it takes
 //	… -only 'race|paths' -write                   some; and into docs/FIGURES.md
 //
-// -write replaces the rows of the regimes that were run and leaves the others,
-// so that a table of long forms can be put together over several days.
+// -write replaces the rows of the regimes that were run and keeps the others. So a table of long
+// forms can be produced over several days.
 //
-// It only starts go test; it prints the command line of every regime.
+// It only starts go test, and prints the command line of each regime.
 package main
 
 import (
@@ -35,8 +35,8 @@ import (
 type regime struct {
 	name string
 	pkg  string
-	test string // a pattern for -run
-	fuzz string // or a target for -fuzz
+	test string // the tests, as a pattern for -run
+	fuzz string // or else a fuzz target
 }
 
 var regimes = []regime{
@@ -224,7 +224,7 @@ func quoted(args []string) string {
 func (r *regime) args(form string) []string {
 	limit := "30m"
 	if d, err := time.ParseDuration(form); err == nil {
-		limit = (6*d + 30*time.Minute).String() // a package may hold several, and one may be slow to stop
+		limit = (6*d + 30*time.Minute).String() // a package may have several regimes, and one may stop slowly
 	} else if form == "long" {
 		limit = "72h"
 	}
@@ -270,7 +270,7 @@ func (r *regime) carryOut(ctx context.Context, args []string) ([]result, error) 
 		fmt.Println(strings.Join(tail, "\n"))
 	}
 	command := "go " + quoted(args)
-	if len(results) == 0 { // a fuzz target, or a test of fixed cases
+	if len(results) == 0 { // a fuzz target, or a test with a fixed number of cases
 		what := r.fuzz
 		if what == "" {
 			what, execs = r.test, "all"
@@ -278,7 +278,7 @@ func (r *regime) carryOut(ctx context.Context, args []string) ([]result, error) 
 		results = append(results, result{what: what, tried: execs, violated: violated, took: took})
 	}
 	if err != nil && !slices.ContainsFunc(results, func(r result) bool { return r.violated != "0" }) {
-		// It ended before it could report, for example by a panic or a deadline.
+		// It ended without a report, for example by a panic or at the time limit.
 		results = append(results, result{what: "did not end", tried: "?", violated: violated, took: took})
 	}
 	for i := range results {
@@ -287,7 +287,7 @@ func (r *regime) carryOut(ctx context.Context, args []string) ([]result, error) 
 	return results, err
 }
 
-// read returns the reports, the last count of a fuzz target, and the last lines.
+// read returns the results, the last count of a fuzz target, and the last lines of output.
 func (r *regime) read(out io.Reader) (results []result, execs string, tail []string) {
 	execs = "0"
 	lines := bufio.NewScanner(out)
@@ -312,8 +312,8 @@ func (r *regime) read(out io.Reader) (results []result, execs string, tail []str
 
 const tableHead = "| regime | tried | violated | day |\n|---|---:|---:|---|\n"
 
-// rowsOf makes a row for each regime. The counts of its parts are joined in the order of
-// the reports.
+// rowsOf returns a row for each regime. If a regime has several results, their counts are joined in
+// order.
 func rowsOf(results []result, now time.Time) []string {
 	var rows []string
 	for len(results) > 0 {
@@ -332,9 +332,8 @@ func rowsOf(results []result, now time.Time) []string {
 	return rows
 }
 
-// merged replaces regimes in the rows of an earlier table by the new rows, in the
-// order of the list above; rows of regimes no longer in the list are
-// dropped.
+// merged replaces rows of an earlier table by new rows of the same regimes. The result is in the
+// order of the list above. Rows of regimes that are no longer in the list are dropped.
 func merged(earlier, rows []string) []string {
 	of := func(row string) string { // "| regime | ..."
 		cells := strings.SplitN(row, "|", 3)

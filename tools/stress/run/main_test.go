@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Every regime names existing tests: a renamed one would run nothing and
-// pass.
+// Every regime names existing tests. A test that was renamed would otherwise not be run, and the
+// regime would pass.
 func TestRegimesExist(t *testing.T) {
 	for _, r := range regimes {
 		files, err := filepath.Glob(filepath.Join("../../..", r.pkg, "*_test.go"))
@@ -39,7 +39,7 @@ func TestRegimesExist(t *testing.T) {
 	}
 }
 
-// A test that go test runs with fewer tries is run in full by make stress.
+// If go test runs a test with fewer cases, make stress runs it in full.
 func TestShortenedTestsAreRegimes(t *testing.T) {
 	tried := map[string]bool{}
 	for _, r := range regimes {
@@ -67,7 +67,7 @@ func TestShortenedTestsAreRegimes(t *testing.T) {
 				continue
 			}
 			found++
-			// A regime names tests by their prefixes.
+			// A regime names tests by a prefix.
 			if !slices.ContainsFunc(slices.Collect(maps.Keys(tried)), func(known string) bool { return strings.HasPrefix(filepath.ToSlash(pkg)+"."+name, known) }) {
 				t.Errorf("no regime runs %s of %s in full: add it to the table in main.go", name, pkg)
 			}
@@ -95,7 +95,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// A regime that ends before all its tests have reported does not pass.
+// A regime fails if it ends before all its tests have reported.
 func TestFailureIsReported(t *testing.T) {
 	r := &regime{name: "x"}
 	results, err := r.carryOut(t.Context(), []string{"run", "./no/such/package"})

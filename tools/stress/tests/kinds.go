@@ -2,18 +2,18 @@ package main
 
 import "regexp"
 
-// kind groups reasons for which tests are skipped.
+// kind is a group of reasons for skipping tests.
 type kind struct {
 	name  string
-	texts *regexp.Regexp // of Skip
+	texts *regexp.Regexp // matches the text given to Skip
 }
 
-// inside is for tests that another test starts in a separate process, and that skip
-// in an ordinary run. They are not counted as skipped, since the other test runs them.
+// inside is the kind of tests that are started by another test in a separate process and otherwise
+// skip. They are not counted as skipped, because the other test does run them.
 var inside = kind{"runs in a process that another test starts", regexp.MustCompile(`^runs as a `)}
 
-// kinds lists all kinds; the first match counts. TestSkipsHaveAKind reads the
-// skip messages of all tests.
+// kinds lists all kinds; the first one that matches counts. TestSkipsHaveAKind checks that the skip
+// messages of all tests have a kind.
 var kinds = []kind{
 	inside,
 	{"only in a longer run (without -short; make stress; make bench)", regexp.MustCompile(

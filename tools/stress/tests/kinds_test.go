@@ -9,15 +9,15 @@ import (
 	"testing"
 )
 
-// skipCall matches a call of Skip or Skipf and its argument up to the end of the line.
+// skipCall matches a call of Skip or Skipf, with its argument up to the end of the line.
 var skipCall = regexp.MustCompile(`\.Skipf?\((.*)`)
 
-// A skipped test says in words what is missing: an error alone names a path, but not what
-// to install or to set. Each of these messages belongs to one of at most ten
-// kinds, so that a run can report its omissions in a few lines.
+// A skip message says in words what is missing, because an error alone may name a path, but not
+// what to install or set. Each message belongs to one of at most ten kinds, so that a run can
+// summarize its skipped tests in a few lines.
 func TestSkipsHaveAKind(t *testing.T) {
 	const most = 10
-	if n := len(kinds) - 1; n > most { // without inside
+	if n := len(kinds) - 1; n > most { // not counting inside
 		t.Errorf("%d kinds of skips, more than %d", n, most)
 	}
 	calls := 0

@@ -1,12 +1,12 @@
-// Command tests runs go test and ends with a summary: how long it took, which
-// tests were skipped and why, and how to run them.
+// Command tests runs go test and prints a summary: the duration, the skipped tests with the
+// reasons, and how to run them.
 //
 //	scripts/tool stress/tests ./...          what make test runs
 //	scripts/tool stress/tests -short ./...
 //	scripts/tool stress/tests -skipped < LOG   only what was skipped in a run; flags of go test may follow
 //
-// Its arguments are passed to go test; -C DIR has to be the first. LOG is the output of "go test -v ./...", for
-// example from a machine without the programs that tests compare with. The exit code
+// The arguments are passed to go test; -C DIR has to be the first. LOG is the output of "go test -v
+// ./...", for example from a machine that lacks the programs that tests compare with. The exit code
 // is go test's.
 package main
 
@@ -38,7 +38,7 @@ func main() {
 		args = append(flags, args...)
 	}
 	flags := []string{"test", "-json"}
-	if len(args) > 1 && args[0] == "-C" { // the go command takes it as the first flag only
+	if len(args) > 1 && args[0] == "-C" { // the go command accepts it only as the first flag
 		flags, args = []string{"test", "-C", args[1], "-json"}, args[2:]
 	}
 	cmd := exec.Command("go", append(flags, args...)...)
@@ -72,13 +72,13 @@ type event struct {
 	Action, Package, Test, Output string
 }
 
-// summary collects events and prints the same as go test: the
-// verdict on each package, and the output of failed tests.
+// summary collects events and prints what go test would print: the result of each package, and the
+// output of failed tests.
 type summary struct {
 	out             io.Writer
 	passed, failed  int
-	skipped         map[string][]string // by reason
-	written         map[string][]string // by package and test, until its verdict
+	skipped         map[string][]string // skipped tests, by reason
+	written         map[string][]string // output by package and test, until the test's result is known
 	packagesWithout int                 // packages without tests
 }
 
@@ -93,7 +93,7 @@ func (s *summary) read(r io.Reader) error {
 		if len(line) > 0 {
 			var e event
 			if json.Unmarshal(line, &e) != nil || e.Action == "" {
-				s.out.Write(line) // the go command's own output
+				s.out.Write(line) // not JSON: printed by the go command itself
 			} else {
 				s.add(&e)
 			}
@@ -139,8 +139,7 @@ func (s *summary) add(e *event) {
 	}
 }
 
-// reason returns the argument of Skip: the text of the last log line before the
-// verdict.
+// reason returns the argument of Skip, which is in the last log line before the result.
 func reason(output []string) string {
 	why := ""
 	for _, line := range output {
@@ -157,8 +156,8 @@ func reason(output []string) string {
 }
 
 func (s *summary) print(took, spent time.Duration) {
-	byKind := map[string][]string{} // reasons
-	number := map[string]int{}      // of tests
+	byKind := map[string][]string{} // reasons by kind
+	number := map[string]int{}      // number of tests by kind
 	skips := 0
 	for _, why := range slices.Sorted(maps.Keys(s.skipped)) {
 		k := kindOf(why)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Events as written by go test -json.
+// events are lines written by go test -json.
 const events = `{"Action":"start","Package":"quarry/a"}
 {"Action":"run","Package":"quarry/a","Test":"TestFine"}
 {"Action":"output","Package":"quarry/a","Test":"TestFine","Output":"    a_test.go:3: not to be shown\n"}
@@ -50,7 +50,7 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// Output of go test -v for three packages, one without a skipped test.
+// verbose is the output of go test -v for three packages, one of them without a skipped test.
 const verbose = `=== RUN   TestFine
 --- PASS: TestFine (0.00s)
 === RUN   TestOracle

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// skippedIn returns the arguments for a go test of the tests that a log of
-// go test -v reports as skipped.
+// skippedIn returns arguments for go test that run the tests skipped according to a log of go test
+// -v.
 func skippedIn(log io.Reader) ([]string, error) {
 	packages, names, err := skips(log)
 	if err != nil {
@@ -26,14 +26,14 @@ func skippedIn(log io.Reader) ([]string, error) {
 }
 
 var (
-	// The verdict on a test, or an indented verdict on a subtest.
+	// The result of a test, or with indentation of a subtest.
 	skipLine = regexp.MustCompile(`^ *--- SKIP: ([A-Za-z0-9_]+)`)
-	// The verdict on a package comes after all its tests.
+	// The result of a package, which comes after its tests.
 	packageLine = regexp.MustCompile(`^(?:ok  |FAIL)\t(\S+)\t`)
 )
 
-// skips returns the packages that have skipped tests, and the tests. A test counts if
-// a subtest was skipped. A name that two packages share is run in both.
+// skips returns the packages with skipped tests, and the names of these tests. A test counts as
+// skipped if one of its subtests was. If two packages have a test of that name, both are run.
 func skips(r io.Reader) (packages, names []string, err error) {
 	all := map[string]bool{}
 	var here []string
