@@ -59,8 +59,9 @@ func (f *File) drift(ctx context.Context, ws Files) *Drift {
 	return d
 }
 
-// place finds the positions of a file's hunks in its present content. It starts with the
-// text after all hunks and undoes them there, as if the later changes had followed.
+// place finds the positions of a file's hunks in its present content. It models a history:
+// the text with all hunks, their undo, which gives the old content, and the later changes.
+// A hunk is blocked if the later changes touch its undo.
 func (d *Drift) place(f *File, now []byte) {
 	var spans []lineage.Edit
 	var hunk []int // the index of each edit's hunk
