@@ -14,16 +14,16 @@ import (
 	"quarry/internal/trash"
 )
 
-// step is one operation of a change: its journal record, and a function that carries it
-// out. The journal rolls it back; a failure, a crash and an undo share that code.
-// undo use the same code.
+// step is one operation of a change: its journal record, and the function that carries it
+// out. A failed step, a crash and an undo are all rolled back from the journal record.
 type step struct {
 	op journal.Op
 	do func(*journal.Tx) error
-	// result, if set, returns after do the facts that the journal could not know before.
+	// result, if set, is called after do. It returns facts that were unknown when the
+	// operation was journaled.
 	result func() journal.Result
-	// shared is set for a folder above a file. If another process makes the folder first,
-	// the change is planned again.
+	// shared is set for a missing parent folder. If another process makes it first, the
+	// change is planned again.
 	shared bool
 }
 
@@ -33,9 +33,8 @@ var errReplan = errors.New("the folder was made by someone else meanwhile")
 // maxPlans bounds how often a change is planned again.
 const maxPlans = 8
 
-// carryOut makes a change. It first records everything needed to undo it, and then
-// carries out the steps in order. If a step fails, the earlier ones are rolled back.
-// c gets the id, and warnings.
+// carryOut records everything needed to undo c, and then carries out the steps in order.
+// If a step fails, the earlier ones are rolled back. It sets c.ID and adds warnings to c.
 func (w *Changer) carryOut(ctx context.Context, c *change.Change, steps []step) error {
 	record := journal.Change{Tool: c.Tool, Client: c.Client, Proposal: acceptedBy(c), Did: c.Did, Ops: opsOf(steps)}
 	tx, err := w.begin(ctx, c, record)
@@ -65,7 +64,7 @@ func (w *Changer) carryOut(ctx context.Context, c *change.Change, steps []step) 
 	}
 	c.ID, c.Time = string(tx.ID()), tx.Entry().Time
 	if err := tx.Commit(results...); err != nil {
-		// The change and its undo data are durable. The next start will find that it is
+		// The change and its undo data are durable. The next Open will mark it as
 		// complete.
 		w.log.Warn("change not closed in the journal", "id", c.ID, "err", err)
 		c.Warnings = append(c.Warnings, "the change is done, but the journal could not be completed: "+err.Error())
@@ -73,7 +72,8 @@ func (w *Changer) carryOut(ctx context.Context, c *change.Change, steps []step) 
 	return nil
 }
 
-// cancelled rolls back the first done operations of a change whose context was cancelled.
+// cancelled rolls back the first done operations of a change after its context was
+// cancelled.
 func (w *Changer) cancelled(ctx context.Context, tx *journal.Tx, done int) error {
 	cause := context.Cause(ctx)
 	if err := w.rollBack(ctx, tx, done, cause); partial(err) {
@@ -90,8 +90,8 @@ func opsOf(steps []step) []journal.Op {
 	return ops
 }
 
-// touched reports to the index the paths that this process has changed or may have
-// changed. Events don't suffice, because some file systems lack them.
+// touched tells the index which paths ops have changed or may have changed. Some file
+// systems don't send file events.
 func (w *Changer) touched(ops []journal.Op) {
 	var files, trees []rootfs.Path
 	for _, op := range ops {
@@ -110,7 +110,7 @@ func (w *Changer) touched(ops []journal.Op) {
 	}
 }
 
-// settled returns the change if err is nil, and otherwise only err.
+// settled returns c, or nil and err if err is set.
 func settled(c *change.Change, err error) (*change.Change, error) {
 	if err != nil {
 		return nil, err
@@ -118,8 +118,8 @@ func settled(c *change.Change, err error) (*change.Change, error) {
 	return c, nil
 }
 
-// begin records the change. If old content is too large to keep, it marks the change as
-// one that can't be undone.
+// begin records the change in the journal. If old content is too large to keep, it marks
+// the change as one that can't be undone.
 func (w *Changer) begin(ctx context.Context, c *change.Change, record journal.Change) (*journal.Tx, error) {
 	tx, err := w.state.journal.Begin(ctx, w.root, record)
 	var large *journal.TooLargeError
@@ -127,14 +127,14 @@ func (w *Changer) begin(ctx context.Context, c *change.Change, record journal.Ch
 		return tx, err
 	}
 	if len(c.Files) > 1 {
-		return nil, large // a set that can't be undone is not begun
+		return nil, large // a set must be undoable as a whole
 	}
 	c.NoUndo = large.Error()
 	record.Ops = withoutOld(record.Ops, c.NoUndo)
 	return w.state.journal.Begin(ctx, w.root, record)
 }
 
-// withoutOld marks operations whose old content is not kept, with the reason.
+// withoutOld returns a copy of ops, marked to say why the old contents are not kept.
 func withoutOld(ops []journal.Op, why string) []journal.Op {
 	ops = slices.Clone(ops)
 	for i := range ops {
@@ -145,14 +145,15 @@ func withoutOld(ops []journal.Op, why string) []journal.Op {
 	return ops
 }
 
-// partial reports whether a failed change remains in part, according to err.
+// partial reports whether err means that a failed change could not be rolled back
+// completely.
 func partial(err error) bool {
 	var e *change.PartialError
 	return errors.As(err, &e)
 }
 
-// bySystem reports whether an error is a failure of the system, as opposed to a refusal,
-// which has changed nothing.
+// bySystem reports whether cause is a system failure. All other errors are refusals,
+// after which nothing has changed.
 func bySystem(cause error) bool {
 	if errors.Is(cause, trash.ErrNotFound) {
 		return false
@@ -164,7 +165,7 @@ func bySystem(cause error) bool {
 	return false
 }
 
-// folderStep makes a folder above a file. If another process makes it first, the change
+// folderStep makes a missing parent folder. If another process makes it first, the change
 // is planned again.
 func (w *Changer) folderStep(dir rootfs.Path) step {
 	return step{
@@ -174,7 +175,7 @@ func (w *Changer) folderStep(dir rootfs.Path) step {
 	}
 }
 
-// folderSteps makes the folder p and its missing parents.
+// folderSteps returns the steps that make the folder p and its missing parents.
 func (w *Changer) folderSteps(p rootfs.Path) ([]step, error) {
 	missing, err := w.missing(p)
 	steps := make([]step, 0, len(missing)+1)
@@ -184,7 +185,7 @@ func (w *Changer) folderSteps(p rootfs.Path) ([]step, error) {
 	return steps, err
 }
 
-// missing lists the folders to make before p is a folder, outermost first.
+// missing lists p and its parents that don't exist, outermost first.
 func (w *Changer) missing(p rootfs.Path) ([]rootfs.Path, error) {
 	var list []rootfs.Path
 	for ; !p.IsRoot(); p = p.Dir() {
@@ -195,7 +196,7 @@ func (w *Changer) missing(p rootfs.Path) ([]rootfs.Path, error) {
 			}
 			return nil, &fault.PathError{Op: "mkdir", Path: p.String(), Kind: fault.NotFolder}
 		}
-		// If one of them is a file, the loop finds it.
+		// If a parent is a file, a later iteration reports it.
 		if k := rootfs.KindOf(err); k != fault.NotFound && k != fault.NotFolder {
 			return nil, err
 		}
@@ -205,7 +206,7 @@ func (w *Changer) missing(p rootfs.Path) ([]rootfs.Path, error) {
 	return list, nil
 }
 
-// createStep makes a new file.
+// createStep returns the step that makes a new file.
 func (w *Changer) createStep(p rootfs.Path, data []byte, executable *bool) step {
 	var opts *rootfs.CreateOptions
 	if executable != nil && *executable {
@@ -223,7 +224,7 @@ func (w *Changer) createStep(p rootfs.Path, data []byte, executable *bool) step 
 	}
 }
 
-// names returns paths as they are printed.
+// names returns the paths as strings.
 func names(paths []rootfs.Path) []string {
 	var out []string
 	for _, p := range paths {

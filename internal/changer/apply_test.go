@@ -16,7 +16,7 @@ import (
 	"quarry/internal/textedit"
 )
 
-// changing opens a workspace with the given files for tests of the steps of a change.
+// changing opens a workspace with the given files for tests of single steps.
 func changing(t *testing.T, files map[string]string) *Changer {
 	t.Helper()
 	dir := t.TempDir()
@@ -32,7 +32,7 @@ func changing(t *testing.T, files map[string]string) *Changer {
 	return opened(t, dir, t.TempDir())
 }
 
-// opened returns a Changer of a folder.
+// opened returns a Changer for the folder dir.
 func opened(t *testing.T, dir, state string) *Changer {
 	t.Helper()
 	root, err := rootfs.Open(dir, nil)
@@ -66,7 +66,7 @@ func resolved(t *testing.T, w *Changer, path string) rootfs.Path {
 	return p
 }
 
-// replaceStep edits a file as a step of a larger change.
+// replaceStep returns a step that replaces old by new in a file.
 func replaceStep(t *testing.T, w *Changer, path, old, new string) step {
 	t.Helper()
 	p := resolved(t, w, path)
@@ -123,7 +123,7 @@ func TestFailureTakesBackTheRest(t *testing.T) {
 	}
 }
 
-// Operations that can't be rolled back get an entry of their own, and an error that says so.
+// Operations that can't be rolled back get their own log entry, and the error says so.
 func TestFailureThatCantBeTakenBack(t *testing.T) {
 	ctx := context.Background()
 	w := changing(t, map[string]string{"a.md": "one\n", "b.md": "one\n"})
@@ -143,8 +143,7 @@ func TestFailureThatCantBeTakenBack(t *testing.T) {
 	if err != nil || len(log.Changes) != 1 || log.Changes[0].ID != partial.ID || len(log.Changes[0].Paths) != 1 {
 		t.Fatalf("the journal has %+v, %v", log, err)
 	}
-	// The entry restores the file's old content once the foreign content is out of the
-	// way.
+	// Undoing the entry restores the old content once the foreign content is removed.
 	if err := os.WriteFile(filepath.Join(w.root.RealDir(), "a.md"), []byte("two\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +152,7 @@ func TestFailureThatCantBeTakenBack(t *testing.T) {
 	}
 }
 
-// A deletion that fails half-way restores what it removed.
+// A deletion that fails half-way restores the files it has removed.
 func TestDeletionThatFailsHalfWay(t *testing.T) {
 	ctx := context.Background()
 	w := changing(t, map[string]string{"d/a": "1", "d/e/b": "2", "d/e/c": "3"})
@@ -175,7 +174,7 @@ func TestDeletionThatFailsHalfWay(t *testing.T) {
 	}
 }
 
-// A change does not fail because another process makes a folder first.
+// A change succeeds even if another process makes a needed folder first.
 func TestFolderMadeMeanwhile(t *testing.T) {
 	ctx := context.Background()
 	w := changing(t, map[string]string{"a": ""})
@@ -201,7 +200,7 @@ func TestPathLocks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A lock in use is waited for, but only for the given patience.
+	// free reports whether the paths can be locked within the given time.
 	free := func(patience time.Duration, paths ...rootfs.Path) bool {
 		short, cancel := context.WithTimeout(ctx, patience)
 		defer cancel()

@@ -17,9 +17,9 @@ import (
 const maxAuthored = 16 << 20
 
 // Authors reports which change last touched each line of a text file. It follows the file
-// through the log, also under earlier names, from the oldest content kept; two contents
-// are compared as in a diff. Lines that no logged change has touched were not made through
-// Quarry, or are older than the log.
+// through the log, across renames, starting from the oldest content kept, and compares
+// successive contents as a diff does. A line without a change was written by another
+// program, or is older than the log.
 func (w *Changer) Authors(ctx context.Context, user string) (*change.Authors, error) {
 	p, err := w.root.Resolve(user)
 	if err != nil {
@@ -78,7 +78,7 @@ func decodedLines(raw []byte) ([][]byte, error) {
 		return nil, err
 	}
 	list := bytes.Split(d.Text(), []byte{'\n'})
-	if n := len(list) - 1; len(list[n]) == 0 { // no line begins at the end of the text
+	if n := len(list) - 1; len(list[n]) == 0 { // the text ends with a line break
 		list = list[:n]
 	}
 	for i := range list {
@@ -87,10 +87,10 @@ func decodedLines(raw []byte) ([][]byte, error) {
 	return list, nil
 }
 
-// touching finds the operations on the content of the file now called p, newest first,
-// back to its creation.
+// touching returns the operations on the content of the file now at p, newest first, back
+// to its creation.
 func touching(entries []journal.Entry, p rootfs.Path) (list []journal.Done) {
-	back := false // it was deleted and restored
+	back := false // the file was deleted and restored
 	for _, e := range entries {
 		if e.Status != journal.Committed {
 			continue
@@ -109,7 +109,7 @@ func touching(entries []journal.Entry, p rootfs.Path) (list []journal.Done) {
 				return append(list, journal.Done{Entry: e, Op: i})
 			case (op.Kind == journal.Trash || op.Kind == journal.Remove) && p.Beneath(op.Path):
 				if !back {
-					return list // the present file came from outside
+					return list // the present file was made by another program
 				}
 				back = false
 			}
@@ -126,7 +126,7 @@ type traced struct {
 	seen  []journal.Entry // oldest first
 }
 
-// trace applies one operation.
+// trace applies one operation to t.
 func (w *Changer) trace(t *traced, d journal.Done) error {
 	var old, now []byte
 	var err error
@@ -136,7 +136,7 @@ func (w *Changer) trace(t *traced, d journal.Done) error {
 		old, now, err = w.contents(d.Entry, d.Op)
 	}
 	if errors.Is(err, journal.ErrNotKept) {
-		t.known = false // start again from the next known content
+		t.known = false // continue with the next content that was kept
 		return nil
 	}
 	if err != nil {
@@ -144,7 +144,7 @@ func (w *Changer) trace(t *traced, d journal.Done) error {
 	}
 	before, errOld := decodedLines(old)
 	after, errNow := decodedLines(now)
-	if errOld != nil || errNow != nil { // it was not text then
+	if errOld != nil || errNow != nil { // one of the contents was not text
 		t.known = false
 		return nil
 	}
@@ -154,7 +154,7 @@ func (w *Changer) trace(t *traced, d journal.Done) error {
 	return nil
 }
 
-// become replaces the text; lines that a diff shows as new are attributed to by.
+// become replaces the text. Lines that a diff shows as added are attributed to by.
 func (t *traced) become(lines [][]byte, by string) {
 	who := make([]string, len(lines))
 	if by != "" {

@@ -18,17 +18,17 @@ import (
 	"quarry/internal/textedit"
 )
 
-// carried is the undo of a change to one file that was modified since, computed on
-// the file as it is now.
+// carried is the undo of one file's change, adapted to the file's present content because
+// the file was modified after the change.
 type carried struct {
 	path          rootfs.Path
-	edits         []rootfs.Edit // of the content now; none if all of it is already undone
+	edits         []rootfs.Edit // edits of the present content; none if the change is already undone
 	old, new      rootfs.Version
-	before, after []byte // the contents; nil of a large file
+	before, after []byte // the contents before and after the undo; nil for a large file
 }
 
-// diff returns the undo as a diff. It omits the lines of a large file that was also
-// edited elsewhere.
+// diff returns the undo as a diff. For a large file that was also edited elsewhere it has
+// no lines.
 func (c *carried) diff(opts *textedit.DiffOptions) change.PathDiff {
 	name := c.path.String()
 	if c.before == nil {
@@ -37,7 +37,7 @@ func (c *carried) diff(opts *textedit.DiffOptions) change.PathDiff {
 	return diffOf(name, name, c.before, c.after, opts)
 }
 
-// past replays the history of a file from one change on.
+// past replays a file's history, beginning with one change.
 type past struct {
 	w      *Changer
 	of     journal.Entry
@@ -45,22 +45,22 @@ type past struct {
 	since  *journal.Since
 	text   *lineage.Text
 	target *lineage.Step // the change to undo
-	left   *lineage.Text // right after target
+	left   *lineage.Text // the text right after target
 	wrote  []byte        // the content after target, nil if it was not kept
 
-	content []byte // the content now, nil if unknown
+	content []byte // the present content, nil if unknown
 	version rootfs.Version
 	steps   map[deed][]*lineage.Step
-	deeds   map[journal.ID]deed // known so far, of all files
-	// touched maps an edit of the target to the first later change that touched it, ""
-	// for one from outside.
+	deeds   map[journal.ID]deed // those determined so far, for all files
+	// touched maps the index of an edit in target to the first later change that touched
+	// it. The id is "" for a change by another program.
 	touched map[int]journal.ID
 }
 
-// errUnknownPast means that the spans of a change can't be followed.
+// errUnknownPast means that the edits of a change can't be traced to the present content.
 var errUnknownPast = errors.New("what the change did to the file is not known exactly")
 
-// replay follows the file of an operation to the present.
+// replay follows the file of e.Ops[i] from that operation to the present.
 func (w *Changer) replay(e journal.Entry, i int, since *journal.Since, deeds map[journal.ID]deed) (*past, error) {
 	spans, err := w.spans(e, i)
 	if err != nil {
@@ -81,9 +81,9 @@ func (w *Changer) replay(e journal.Entry, i int, since *journal.Since, deeds map
 	return h, nil
 }
 
-// spans returns the edits of a replacement. One edit of whole lines may be a rewrite of
-// the file, of which the journal knows only the first and last difference: spans splits it
-// as a diff does.
+// spans returns the edits of the replacement e.Ops[i]. If the whole file was rewritten,
+// the journal has one edit, from the first difference to the last. If that edit covers
+// whole lines, spans splits it as a diff does.
 func (w *Changer) spans(e journal.Entry, i int) ([]lineage.Edit, error) {
 	j := w.state.journal
 	edits, was, err := j.Spans(e, i)
@@ -104,8 +104,8 @@ func (w *Changer) spans(e journal.Entry, i int) ([]lineage.Edit, error) {
 	return list, nil
 }
 
-// take follows the file through one of our own changes. If the content before it is not
-// the one that the previous change left, someone else changed the file in between.
+// take applies e.Ops[i], a change made through Quarry. If the operation did not find the
+// content that the previous one left, another program changed the file in between.
 func (h *past) take(e journal.Entry, i int) error {
 	op, j := e.Ops[i], h.w.state.journal
 	if op.Old != h.version {
@@ -119,7 +119,7 @@ func (h *past) take(e journal.Entry, i int) error {
 	}
 	spans, err := h.w.spans(e, i)
 	if err != nil || h.text.Size() != e.BeforeSize(i) {
-		// Its edits are unknown, so it is treated as a change from outside.
+		// The edits are unknown, so the change is treated like one of another program.
 		if h.content == nil {
 			h.content, _ = j.Before(e, i)
 		}
@@ -137,8 +137,8 @@ func (h *past) take(e journal.Entry, i int) error {
 	return nil
 }
 
-// deed is the net effect of an entry: the undo of an undo makes the first change again,
-// and undoing one of the two undoes the other.
+// deed is the net effect of an entry. Undoing an undo repeats the first change, so a
+// chain of undos is reduced to that change and whether the entry undoes it.
 type deed struct {
 	first  journal.ID
 	undoes bool
@@ -157,14 +157,13 @@ func (h *past) deedOf(id journal.ID) deed {
 	return d
 }
 
-// know records a step of an entry.
+// know records that entry id made step s.
 func (h *past) know(id journal.ID, s *lineage.Step) {
 	d := h.deedOf(id)
 	h.steps[d] = append(h.steps[d], s)
 }
 
-// outside follows the file through a change that was not made through Quarry, to
-// the given content.
+// outside records that another program has changed the file's content to after.
 func (h *past) outside(after []byte) error {
 	if h.content == nil || after == nil || max(len(after), len(h.content)) > maxAligned {
 		return errUnknownPast
@@ -175,14 +174,13 @@ func (h *past) outside(after []byte) error {
 	return nil
 }
 
-// maxAligned is the largest content that is compared line by line with another to
-// locate a change.
+// maxAligned is the largest content that is compared line by line to locate a change.
 const maxAligned = largeFile
 
-// maxBlamed bounds the edits of a change for which the first later change is noted.
+// maxBlamed limits how many edits of the target are examined for the first later change.
 const maxBlamed = 50
 
-// blame notes which edits of the target a change touched.
+// blame records by as the change that touched edits of the target.
 func (h *past) blame(by journal.ID) {
 	for k := range min(h.target.Len(), maxBlamed) {
 		state, _ := h.text.Find(h.target, k)
@@ -194,9 +192,9 @@ func (h *past) blame(by journal.ID) {
 	}
 }
 
-// carry computes the undo of the i-th operation of an entry, a replacement, on the file
-// as it is now. only selects edits; nil is all. If some can't be undone, the conflict
-// names them.
+// carry computes the undo of e.Ops[i], a replacement, on the file's present content. It
+// undoes the edits for which only returns true, or all of them if only is nil. The
+// conflict names the edits that can't be undone.
 func (w *Changer) carry(ctx context.Context, e journal.Entry, i int, since *journal.Since, only func(*past, int) bool, deeds map[journal.ID]deed) (*carried, *change.Conflict, error) {
 	c := &carried{path: since.Now}
 	changed := &change.Conflict{Path: since.Now.String(), Reason: change.ContentChanged}
@@ -240,8 +238,8 @@ func (w *Changer) carry(ctx context.Context, e journal.Entry, i int, since *jour
 	return c, nil, err
 }
 
-// revertBeneath rolls back the k-th operation of a plan, a replacement, in a file that
-// was changed since.
+// revertBeneath rolls back the k-th operation of a plan, a replacement in a file that was
+// changed later.
 func (w *Changer) revertBeneath(ctx context.Context, plan *journal.Plan, k int) (err error) {
 	i, p := plan.Undoes(k), plan.Change.Ops[k].Path
 	for range maxPlans {
@@ -265,8 +263,8 @@ func (w *Changer) revertBeneath(ctx context.Context, plan *journal.Plan, k int) 
 	return err
 }
 
-// isWithout reports whether a file has no trace of a replacement, because an editor that
-// had read the old content saved it after the change.
+// isWithout reports whether a file contains nothing of a replacement. This happens if an
+// editor read the old content and saved it after the change.
 func (w *Changer) isWithout(e journal.Entry, i int, p rootfs.Path) bool {
 	old, errOld := w.state.journal.Before(e, i)
 	spans, err := w.spans(e, i)
@@ -290,7 +288,7 @@ func (w *Changer) isWithout(e journal.Entry, i int, p rootfs.Path) bool {
 	return true
 }
 
-// readNow reads a file, or only the version of a large one.
+// readNow reads a file. For a large file it returns only version and size.
 func (w *Changer) readNow(p rootfs.Path) (data []byte, version rootfs.Version, size int64, err error) {
 	info, err := w.root.Stat(p)
 	if err == nil && info.Size > w.largeFrom {
@@ -304,7 +302,7 @@ func (w *Changer) readNow(p rootfs.Path) (data []byte, version rootfs.Version, s
 	return data, version, int64(len(data)), err
 }
 
-// finish computes the new content, or only its version.
+// finish computes the content after the undo, or for a large file only its version.
 func (c *carried) finish(w *Changer) (err error) {
 	if c.before != nil {
 		c.after, err = applied(c.before, c.edits)
@@ -329,7 +327,8 @@ func (c *carried) finish(w *Changer) (err error) {
 	return err
 }
 
-// span returns the position of an edit of the target in the content after the change.
+// span returns the offsets of the target's k-th edit in the content that the target
+// wrote.
 func (h *past) span(k int) (from, to int64) {
 	edit := h.target.Edit(k)
 	from = edit.Off
@@ -340,15 +339,15 @@ func (h *past) span(k int) (from, to int64) {
 	return from, from + int64(len(edit.Data))
 }
 
-// lines returns the lines of an edit of the target after the change; 0 if they are
-// unknown.
+// lines returns the line numbers of the target's k-th edit in the content that the target
+// wrote, or 0 if they are unknown.
 func (h *past) lines(k int) (first, last int) {
 	from, to := h.span(k)
 	first, last, _ = linesOf(h.wrote, from, to)
 	return first, last
 }
 
-// place describes where an edit that can't be undone was, and the text now there.
+// place describes where the target's k-th edit was, and the text that is there now.
 func (h *past) place(k int, now []byte) change.Touched {
 	t := change.Touched{By: string(h.touched[k])}
 	from, to := h.span(k)
@@ -358,7 +357,8 @@ func (h *past) place(k int, now []byte) change.Touched {
 	return t
 }
 
-// linesOf returns the lines that overlap a part of a text, with their numbers.
+// linesOf returns the lines that overlap text[from:to], and the numbers of the first and
+// last.
 func linesOf(text []byte, from, to int64) (first, last int, lines string) {
 	if from > int64(len(text)) || to > int64(len(text)) || from > to {
 		return 0, 0, ""
@@ -366,7 +366,7 @@ func linesOf(text []byte, from, to int64) (first, last int, lines string) {
 	first = 1 + bytes.Count(text[:from], []byte{'\n'})
 	start := bytes.LastIndexByte(text[:from], '\n') + 1
 	end := int(to)
-	if to == from || text[to-1] != '\n' { // the last line of the part
+	if to == from || text[to-1] != '\n' { // extend to the end of the last line
 		if n := bytes.IndexByte(text[to:], '\n'); n >= 0 {
 			end += n + 1
 		} else {

@@ -15,8 +15,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// twin is a model of a file in which each byte is a pointer of its own. It computes from
-// scratch the result of an undo beneath later changes.
+// twin models a file as a list of pointers, one for each byte. It computes from scratch
+// the undo of a change with later changes on top.
 type twin struct {
 	name    string
 	bytes   []*byte
@@ -32,7 +32,7 @@ type twinChange struct {
 
 type twinEdit struct {
 	was, data   []*byte
-	left, right *byte // nil at an end of the file
+	left, right *byte // neighbours; nil at an end of the file
 }
 
 func pointers(text string) []*byte {
@@ -57,7 +57,7 @@ type splice struct {
 	with   []*byte
 }
 
-// make applies splices, in order, as one change.
+// make applies splices in order, as one change.
 func (w *twin) make(list []splice) *twinChange {
 	c := &twinChange{before: w.text()}
 	at, shift := make([]int, len(list)), 0
@@ -109,7 +109,7 @@ func (w *twin) find(e *twinEdit) (from, to int, f fate) {
 	return 0, 0, touched
 }
 
-// undo computes the undo of a change; conflicts counts the edits that can't be undone.
+// undo computes the undo of c. conflicts is the number of edits that can't be undone.
 func (w *twin) undo(c *twinChange) (list []splice, conflicts int) {
 	for i := range c.edits {
 		e := &c.edits[i]
@@ -124,7 +124,7 @@ func (w *twin) undo(c *twinChange) (list []splice, conflicts int) {
 	return list, conflicts
 }
 
-// history plays a random history on a twin and on a real file.
+// history plays the same random history on a twin and on a real file.
 type history struct {
 	t      *testing.T
 	rng    *rand.Rand
@@ -136,7 +136,7 @@ type history struct {
 
 func (h *history) disk() string { return filepath.Join(h.w.root.RealDir(), h.file.name) }
 
-// token returns a text that occurs only once.
+// token returns a text that occurs nowhere else.
 func (h *history) token() string {
 	h.fresh++
 	return fmt.Sprintf("[%d]", h.fresh)
@@ -144,7 +144,7 @@ func (h *history) token() string {
 
 func (h *history) line() string { return h.token() + " " + h.token() + "\n" }
 
-// edit makes one to three edits of at most a line through Quarry.
+// edit makes one to three edits through Quarry, each of at most a line.
 func (h *history) edit() error {
 	var list []splice
 	op := change.Op{Verb: change.EditFile, Path: h.file.name}
@@ -157,7 +157,7 @@ func (h *history) edit() error {
 		was := text[off:min(len(text), off+h.rng.IntN(14))]
 		was, _, _ = strings.Cut(was, "\n")
 		with := []string{"", "+" + h.token() + "+", "+" + h.token() + "\n" + h.token() + "+"}[h.rng.IntN(3)]
-		for was != "" && with != "" && was[0] == with[0] { // an edit does not touch unchanged bytes
+		for was != "" && with != "" && was[0] == with[0] { // an edit does not include unchanged bytes
 			off, was, with = off+1, was[1:], with[1:]
 		}
 		for was != "" && with != "" && was[len(was)-1] == with[len(with)-1] {
@@ -184,8 +184,8 @@ func (h *history) edit() error {
 	return nil
 }
 
-// outside replaces a few lines without Quarry. No line occurs twice, so the twin
-// knows which lines remain.
+// outside replaces a few lines without Quarry. No line occurs twice, so the twin knows
+// which lines remain.
 func (h *history) outside() error {
 	lines := strings.SplitAfter(h.file.text(), "\n")
 	i := h.rng.IntN(len(lines))
@@ -216,7 +216,7 @@ func (h *history) move() error {
 	return err
 }
 
-// undo undoes a change or an undo on both, and compares them.
+// undo undoes a random change or undo on both, and compares the results.
 func (h *history) undo() error {
 	var open []*twinChange
 	over := map[*twinChange]bool{}
@@ -232,7 +232,7 @@ func (h *history) undo() error {
 	c := open[h.rng.IntN(len(open))]
 	before := h.file.text()
 	list, conflicts := h.file.undo(c)
-	exact := before == c.after // then the file is as the change left it, whoever wrote it
+	exact := before == c.after // the content is as the change left it, whoever wrote it
 	got, err := h.w.Undo(context.Background(), c.id, change.Options{})
 	switch {
 	case !exact && conflicts > 0:
@@ -273,9 +273,8 @@ func (h *history) undo() error {
 	return nil
 }
 
-// Random histories of edits by Quarry and from outside, moves, undos and redos
-// beneath later edits give the same bytes as the twin, and conflicts exactly where
-// the twin has them.
+// Random histories of edits, foreign edits, moves, undos and redos give the same bytes as
+// the twin, and a conflict exactly where the twin has one.
 func TestUndoBeneathAgainstTwin(t *testing.T) {
 	sequences := 150
 	if stress.Long() {
@@ -284,7 +283,7 @@ func TestUndoBeneathAgainstTwin(t *testing.T) {
 	counts := map[string]int{}
 	var w *Changer
 	for seed := range uint64(sequences) {
-		if seed%100 == 0 { // each with a log of its own
+		if seed%100 == 0 { // each with its own log
 			w = changing(t, map[string]string{"x": ""})
 		}
 		h := &history{t: t, rng: rand.New(rand.NewPCG(36, seed)), w: w, counts: counts}
@@ -344,8 +343,8 @@ func replaced(text string, pairs ...string) string {
 	return strings.NewReplacer(pairs...).Replace(text)
 }
 
-// A hunk is undone by its number or one of its lines, beneath later edits, in the moved
-// file; then the rest; and the undo of each restores it.
+// A hunk can be undone by number or by one of its lines, although the file was edited and
+// moved since. Then the rest is undone. Undoing each undo restores the hunk.
 func TestUndoHunk(t *testing.T) {
 	text := numbered(60)
 	w := changing(t, map[string]string{"a": text, "b": "b\n"})
@@ -374,18 +373,18 @@ func TestUndoHunk(t *testing.T) {
 		}
 		return got
 	}
-	middle := undo(change.UndoPart{Path: "a", Line: 31}) // by its name at that time, in the second hunk
+	middle := undo(change.UndoPart{Path: "a", Line: 31}) // the second hunk, by the file's name at that time
 	if want = replaced(want, "THIRTY\nand more\n", "line 30\n"); now("c") != want || now("b") != "B\n" || middle.PartOf != c.ID || middle.Undoes != "" {
 		t.Fatalf("after the second hunk: %+v\n%s", middle, now("c"))
 	}
 	if _, err := w.Undo(t.Context(), c.ID, change.Options{Parts: []change.UndoPart{{Path: "c", Hunk: 2}}}); !errors.Is(err, errNothingLeft) {
 		t.Errorf("the second hunk again: %v", err)
 	}
-	undo(change.UndoPart{Path: "c", Hunk: 1}) // by its current name
+	undo(change.UndoPart{Path: "c", Hunk: 1}) // by its present name
 	if want = replaced(want, "TEN\n", "line 10\n"); now("c") != want {
 		t.Fatalf("after the first hunk:\n%s", now("c"))
 	}
-	if got, err := w.Undo(t.Context(), middle.ID, change.Options{}); err != nil || got.Undoes != middle.ID { // redo of the second, beneath the undo of the first
+	if got, err := w.Undo(t.Context(), middle.ID, change.Options{}); err != nil || got.Undoes != middle.ID { // redoes the second hunk while the first remains undone
 		t.Fatal(err)
 	}
 	if want = replaced(want, "line 30\n", "THIRTY\nand more\n"); now("c") != want {
@@ -449,8 +448,8 @@ func TestUndoConflictShowsBoth(t *testing.T) {
 	}
 }
 
-// A large file, of which the journal keeps only the edited bytes, is undone beneath
-// later edits of ours; after an edit from outside the undo is refused.
+// For a large file the journal keeps only the edited bytes. An undo succeeds after later
+// edits through Quarry; after an edit by another program it is refused.
 func TestUndoBeneathInLargeFile(t *testing.T) {
 	text := strings.Repeat("a line of a large file that stands many times\n", 120_000) // over 5 MB
 	w := changing(t, map[string]string{"big": "top\n" + text + "middle\n" + text + "end\n"})
@@ -486,7 +485,8 @@ func TestUndoBeneathInLargeFile(t *testing.T) {
 	}
 }
 
-// Files undone one by one are not undone again: the undo of the change undoes the rest.
+// Files that were undone one by one are not undone again: undoing the change undoes the
+// rest.
 func TestUndoRestOfChange(t *testing.T) {
 	w := changing(t, map[string]string{"a": "a\n", "d": "d\n", "f": "f\n", "p": "p\n"})
 	before := tree(t, w.root.RealDir())
@@ -512,14 +512,14 @@ func TestUndoRestOfChange(t *testing.T) {
 			t.Errorf("%s was undone twice", name)
 		}
 	}
-	last, err := w.Undo(t.Context(), "", change.Options{}) // the parts are undos, so the last change is the change itself
+	last, err := w.Undo(t.Context(), "", change.Options{}) // partial undos don't count, so the last change is the change itself
 	if err != nil || last.Undoes != c.ID {
 		t.Fatalf("undo of the rest: %+v, %v", last, err)
 	}
 	if now := tree(t, w.root.RealDir()); !equal(now, before) {
 		t.Errorf("the tree is %q\nat first %q", now, before)
 	}
-	for _, id := range append([]string{last.ID}, parts...) { // and redo everything
+	for _, id := range append([]string{last.ID}, parts...) { // redo everything
 		if _, err := w.Undo(t.Context(), id, change.Options{}); err != nil {
 			t.Fatalf("redo of %s: %v", id, err)
 		}
@@ -529,8 +529,8 @@ func TestUndoRestOfChange(t *testing.T) {
 	}
 }
 
-// Rolling back an interrupted change leaves files that were changed since as they are,
-// because no undo was requested.
+// Rolling back an interrupted change does not touch files that were changed since,
+// because the user didn't ask for an undo.
 func TestRecoveryIsNotBeneath(t *testing.T) {
 	w := changing(t, map[string]string{"a": numbered(20), "b": "b\n"})
 	c, err := w.Apply(t.Context(), change.Set{Ops: []change.Op{

@@ -7,7 +7,8 @@ import (
 	"quarry/internal/textfile"
 )
 
-// maxChecked is how much text of one change is checked: parsing takes about 50 ms a megabyte.
+// maxChecked limits how much text of one change is parsed. Parsing takes about 50 ms per
+// megabyte.
 const maxChecked = 4 << 20
 
 // broken lists the files whose syntax a change breaks.

@@ -11,11 +11,11 @@ type calls struct {
 	mu     sync.Mutex
 	n      int
 	closed bool
-	idle   chan struct{} // closed when n is 0, if someone waits for it
+	idle   chan struct{} // closed when n becomes 0; nil if no goroutine waits
 }
 
-// enter begins a change, which Close waits for. op is its name in an error that
-// says why nothing can be changed.
+// enter begins a change, and leave ends it. Close waits for leave. Errors are reported
+// for the operation op.
 func (w *Changer) enter(op string) (leave func(), err error) {
 	c := &w.calls
 	c.mu.Lock()
@@ -47,7 +47,7 @@ func (c *calls) leave() {
 	}
 }
 
-// close lets no further change begin and waits for those in progress.
+// close prevents further changes and waits for those in progress.
 func (c *calls) close() {
 	c.mu.Lock()
 	c.closed = true

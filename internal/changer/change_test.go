@@ -137,7 +137,7 @@ func version(t testing.TB, ws *quarry.Workspace, path string) string {
 	return text.Version
 }
 
-// undoAll undoes every change, the last first.
+// undoAll undoes every change, newest first.
 func undoAll(t testing.TB, ws *quarry.Workspace) int {
 	t.Helper()
 	for n := 0; ; n++ {
@@ -175,7 +175,7 @@ func TestMkdir(t *testing.T) {
 	}
 }
 
-// A folder made for a file remains if it is used for other files.
+// A folder made for a file remains after an undo if it has other files.
 func TestUndoKeepsFoldersInUse(t *testing.T) {
 	ws := changeable(t, nil, nil)
 	must(t)(ws.Write(ctx, "a/b/x", []byte("x"), nil))
@@ -186,7 +186,7 @@ func TestUndoKeepsFoldersInUse(t *testing.T) {
 	}
 }
 
-// A folder that was removed since is made again, and removed when the undo is undone.
+// An undo makes a folder again that was removed since; undoing the undo removes it.
 func TestUndoMakesFoldersAgain(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -241,7 +241,7 @@ func TestUndoRefusesForeignChange(t *testing.T) {
 	}
 }
 
-// An undo is a change: undoing it makes the first change again.
+// Undoing an undo makes the first change again.
 func TestRedo(t *testing.T) {
 	ws := changeable(t, map[string]string{"f.txt": "one\n"}, nil)
 	c := must(t)(ws.Edit(ctx, "f.txt", []change.Edit{change.Edit{Old: "one", New: "two", Occurrence: change.First}}, nil))
@@ -259,7 +259,7 @@ func TestRedo(t *testing.T) {
 	}
 }
 
-// modifyNote changes a note as the tools do.
+// modifyNote changes a note in the way the tools do.
 func modifyNote(ws *quarry.Workspace, path string, e notes.Edit, o *change.Options) (*change.Change, error) {
 	return notes.Modify(ctx, ws, path, e, func(op change.Op, summary string) (*change.Change, error) {
 		var opts change.Options
@@ -348,7 +348,7 @@ func TestDiff(t *testing.T) {
 	}
 }
 
-// Calls of one process on one file wait for each other; none is lost.
+// Concurrent edits of one file by one process wait for each other; none is lost.
 func TestConcurrentEdits(t *testing.T) {
 	ws := changeable(t, map[string]string{"n.md": ""}, nil)
 	const workers, each = 8, 10
@@ -379,7 +379,8 @@ func TestConcurrentEdits(t *testing.T) {
 	}
 }
 
-// A diff with AllLines has every line; without it, 2,000 and a note about the rest.
+// A diff with AllLines has all lines. Without it, a diff has 2,000 lines and a note about
+// the rest.
 func TestDiffOfManyLines(t *testing.T) {
 	before, after := "", ""
 	for i := range 3000 {

@@ -3,8 +3,8 @@
 // one.
 //
 // The invariant: after Apply, or after the recovery at the next Open, either the whole
-// set was applied or nothing was, unless someone else has changed the files since.
-// Foreign changes are never overwritten: every step names the version that it expects.
+// set was applied or nothing was, unless another program has changed the files meanwhile.
+// Its changes are never overwritten: every step names the version that it expects.
 package changer
 
 import (
@@ -32,29 +32,29 @@ type Options struct {
 
 	Workers int
 	Logger  *slog.Logger
-	// Guard, if set, judges the contents that a change would write; see quarry.Options.
+	// Guard, if set, checks the contents that a change would write; see quarry.Options.
 	Guard func(path string) func(before, after []byte) error
-	// Touched, if set, is called with the files and trees that a change has changed or may
-	// have changed.
+	// Touched, if set, is called with the files and trees that were changed or may have
+	// been changed.
 	Touched func(files, trees []rootfs.Path)
-	// Extension knows the contents of certain files; it may be nil.
+	// Extension handles special kinds of files; it may be nil.
 	Extension Extension
 	Layer     *rootfs.Layer // for tests
 }
 
-// Changer makes the changes of one folder. It is safe for concurrent use.
+// Changer changes the files of one folder. It is safe for concurrent use.
 type Changer struct {
 	root  *rootfs.Root
 	opts  Options
 	log   *slog.Logger
-	state *state // nil: nothing can be changed
+	state *state // if nil, nothing can be changed
 	calls calls
-	// largeFrom is the size from which files are not read into memory.
+	// largeFrom is the size above which files are not read into memory.
 	largeFrom int64
 }
 
-// Open prepares a folder for changes and settles unfinished changes of earlier
-// processes. The caller closes the root.
+// Open prepares a folder for changes and completes or rolls back unfinished changes of
+// dead processes. The caller closes the root.
 func Open(root *rootfs.Root, opts *Options) (*Changer, error) {
 	w := &Changer{root: root, opts: *opts, log: opts.Logger, largeFrom: largeFile}
 	if opts.Trash != change.TrashDefault {
@@ -68,7 +68,7 @@ func Open(root *rootfs.Root, opts *Options) (*Changer, error) {
 	var err error
 	if w.state, err = openState(opts, root); err != nil {
 		if k := rootfs.KindOf(err); root.ReadOnly() && (k == fault.ReadOnly || k == fault.Permission) {
-			err = nil // searching needs no log
+			err = nil // searching works without a log
 		}
 		return w, err
 	}
@@ -88,7 +88,7 @@ func (w *Changer) Close() error {
 	return w.state.close()
 }
 
-// maxRead is the largest file that is read into memory.
+// maxRead is the size of the largest file that is read into memory.
 const maxRead = 1 << 30
 
 var (
@@ -96,7 +96,7 @@ var (
 	errSlash      = errors.New("a path that ends in a slash names a folder, not a file")
 )
 
-// record returns the journal entry of a change, in the caller's words if there are any.
+// record sets the summary of a change. The caller's words, if any, replace the action.
 func record(c *change.Change, a change.Action, words string, client change.Client) {
 	if words = change.OneLine(words, change.MaxSummary); words != "" {
 		a = change.Action{Verb: change.Noted, Text: words}
@@ -109,7 +109,8 @@ func showDiff(c *change.Change, diffs ...change.PathDiff) {
 	c.Diffs, c.Diff = diffs, change.JoinDiffs(diffs)
 }
 
-// toolOf returns the name under which a change is recorded; "" is the method's own name.
+// toolOf returns the tool's name for the log: given, or the method's name if given is
+// empty.
 func toolOf(given, name string) string {
 	if given != "" {
 		return change.OneLine(given, change.MaxName)

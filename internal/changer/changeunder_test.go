@@ -9,8 +9,8 @@ import (
 	"quarry/change"
 )
 
-// TestChangeUnder changes files whose names are words of summaries, and checks that each
-// path, and nothing else, gets the folder in front.
+// TestChangeUnder changes files whose names are words used in summaries. Each path must
+// get the folder's prefix, and nothing else.
 func TestChangeUnder(t *testing.T) {
 	ctx := t.Context()
 	dir := t.TempDir()
@@ -50,7 +50,7 @@ func TestChangeUnder(t *testing.T) {
 		{remove, "folder", "deleted r/s/folder"},
 	} {
 		if runtime.GOOS == "windows" && strings.Contains(x.path, "\t") {
-			continue // no name there has a tab
+			continue // file names there can't contain a tab
 		}
 		c, err := x.do(x.path)
 		if err != nil {

@@ -13,9 +13,9 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// staysClosed refuses a move of a folder that would take files out of the policy's
-// reach: if docs/private is denied, docs can't become docs2. Files that are denied by
-// name remain denied and may move.
+// staysClosed refuses to move a folder if files that the policy denies by path would
+// become accessible: while docs/private is denied, docs can't become docs2. Files that
+// are denied by name may move, because they remain denied.
 func (w *Changer) staysClosed(ctx context.Context, from, to rootfs.Path) error {
 	if p := w.root.Policy(); !p.ByPlace() && (p == nil || !policy.ByFolder(from.Base()) && !policy.InTrash(from.String())) {
 		return nil
@@ -73,22 +73,23 @@ func (w *Changer) allOpen(ctx context.Context, dir rootfs.Path) error {
 	return err // the error may name .git and similar files
 }
 
-// holdsClosed does not name the denied file, since the name is secret too.
+// holdsClosed returns an error that does not name the denied file, because the name is
+// secret too.
 func holdsClosed(dir rootfs.Path) error {
 	return fault.New(fault.ProtectedPath, fmt.Sprintf("%s holds something that may not be accessed, so it can't be moved or deleted as a whole", strconv.QuoteToGraphic(dir.String())),
 		"move or delete what may be accessed, one by one")
 }
 
-// hidden reports which entries affect files that the policy of this workspace hides: a
-// person or another client may have changed secret or denied files. Entries on a file that
-// was later moved to a hidden path count too, so the list begins with the newest of the
-// log. The first entries only serve to follow moves, and get no result.
+// hidden reports for each entry from first on whether it affects files that this
+// workspace's policy hides. A user or another client may have changed them. An entry also
+// counts if its file was later moved to a hidden path. Therefore entries begins with the
+// newest one in the log; those before first only serve to follow moves and get no result.
 func (w *Changer) hidden(entries []journal.Entry, first int) []bool {
 	hides := make([]bool, len(entries))
 	if w.root.Policy() == nil {
 		return hides
 	}
-	var moved []rootfs.Path // older names of files that are hidden now
+	var moved []rootfs.Path // earlier names of files that are hidden now
 	gone := func(p rootfs.Path) bool { return slices.ContainsFunc(moved, p.Beneath) }
 	for i, e := range entries {
 		for k, op := range slices.Backward(e.Ops) {
@@ -112,21 +113,20 @@ func (w *Changer) hidden(entries []journal.Entry, first int) []bool {
 	return hides
 }
 
-// hides reports whether an operation names a hidden path.
+// hides reports whether the policy hides a path of an operation.
 func (w *Changer) hides(op journal.Op) bool {
 	return w.closedPath(op.Path) || op.Kind == journal.Rename && w.closedPath(op.To) || slices.ContainsFunc(op.Nodes, func(n journal.Node) bool {
 		return n.Rel != "" && w.root.Policy().Path(op.Path.String()+"/"+n.Rel, n.Type == rootfs.TypeDir).Refused()
 	})
 }
 
-// closedPath reports whether a path is denied. A folder whose files are all denied counts
-// as denied.
+// closedPath reports whether the policy denies a path, or all paths in the folder path.
 func (w *Changer) closedPath(path rootfs.Path) bool {
 	p := w.root.Policy()
 	return p.Path(path.String(), false).Refused() || p.Path(path.String()+"/\x01", false).Refused()
 }
 
-// closed reports whether a file is unreadable because of its path or its content.
+// closed reports whether the policy denies a file because of its path or content.
 func (w *Changer) closed(path rootfs.Path) bool {
 	if w.closedPath(path) || !w.root.Policy().ByContent(path.String()) {
 		return w.closedPath(path)
@@ -138,8 +138,8 @@ func (w *Changer) closed(path rootfs.Path) bool {
 	return fault.CodeOf(err) == fault.ProtectedPath
 }
 
-// keepsSecret reports whether an operation found or left, or may have found or left, a
-// credential in a file that is judged by its content.
+// keepsSecret reports whether the content before or after e.Ops[i] contains a credential,
+// in a file that the policy checks by content. If a content is not kept, it reports true.
 func (w *Changer) keepsSecret(e journal.Entry, i int) bool {
 	op := e.Ops[i]
 	if !w.root.Policy().ByContent(op.Path.String()) || op.Kind != journal.Replace && len(op.Nodes) > 0 && op.Nodes[0].Type != rootfs.TypeFile {
@@ -158,11 +158,12 @@ func (w *Changer) keepsSecret(e journal.Entry, i int) bool {
 	return false
 }
 
-// errHidden is returned for undoing or showing such a change: its names are secrets too.
+// errHidden is returned for an undo or a diff of a change that affects hidden files. It
+// contains no names, because they are secret too.
 var errHidden = fault.New(fault.ProtectedPath, "this change touches files that are not shown here", "the workspace's owner can undo it with quarry undo")
 
-// undoKeepsClosed refuses a plan that would move folders out of the policy's reach, or
-// delete denied files: an undo may do no more than a move or a deletion.
+// undoKeepsClosed refuses an undo that would make denied files accessible by moving their
+// folder, or delete them. An undo may do no more than a move or a deletion.
 func (w *Changer) undoKeepsClosed(ctx context.Context, ops []journal.Op) error {
 	for _, op := range ops {
 		if op.Kind != journal.Rename && op.Kind != journal.Trash && op.Kind != journal.Remove {
@@ -170,7 +171,7 @@ func (w *Changer) undoKeepsClosed(ctx context.Context, ops []journal.Op) error {
 		}
 		info, err := w.root.Stat(op.Path)
 		if err != nil || info.Type != rootfs.TypeDir {
-			continue // it is missing: the plan is refused for that reason
+			continue // missing; the plan will be refused for that
 		}
 		if op.Kind == journal.Rename {
 			err = w.staysClosed(ctx, op.Path, op.To)

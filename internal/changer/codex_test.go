@@ -19,8 +19,8 @@ var refusedOnPurpose = map[string]string{
 }
 
 // Codex's own scenarios give the expected tree, or are refused on purpose.
-// QUARRY_CODEX_SCENARIOS names the folder apply-patch/tests/fixtures/scenarios
-// of its repository.
+// QUARRY_CODEX_SCENARIOS names the folder apply-patch/tests/fixtures/scenarios of its
+// repository.
 func TestCodexScenarios(t *testing.T) {
 	dir := os.Getenv("QUARRY_CODEX_SCENARIOS")
 	if dir == "" {
@@ -77,8 +77,8 @@ func TestCodexScenarios(t *testing.T) {
 	}
 }
 
-// A rename in a patch distinguishes both names, also with spaces, quotes and the words
-// of headers.
+// The names in a patch's rename are parsed correctly even with spaces, quotes and words
+// used in headers.
 func TestPatchNames(t *testing.T) {
 	w := changing(t, map[string]string{"a b": "x\n"})
 	text := "diff --git a/a b b/c d\nsimilarity index 50%\nrename from a b\nrename to c d\n--- a/a b\t\n+++ b/c d\t\n@@ -1 +1 @@\n-x\n+y\n"

@@ -17,8 +17,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// gitRepos returns the repositories whose commits are applied: bare ones or work
-// trees, separated by colons.
+// gitRepos returns the repositories whose commits are applied. QUARRY_GIT_REPOS lists
+// them, separated by colons; they may be bare.
 func gitRepos(t *testing.T) []string {
 	t.Helper()
 	list := os.Getenv("QUARRY_GIT_REPOS")
@@ -43,17 +43,17 @@ func git(t *testing.T, repo string, args ...string) []byte {
 	return out
 }
 
-// commitFiles holds the files that a commit touches, before and after.
+// commitFiles holds the files touched by a commit, before and after it.
 type commitFiles struct {
 	id            string
 	diff          []byte
 	before, after map[string]string
-	// wasProgram and isProgram are the executable files.
+	// wasProgram and isProgram have the files that are executable before and after.
 	wasProgram, isProgram map[string]bool
-	skip                  string // why it is skipped: binary files, symlinks, submodules
+	skip                  string // reason to skip the commit: binary files, symlinks, submodules
 }
 
-// load reads the files that a commit touches. Renames are reported as renames.
+// load reads the files touched by a commit. git detects renames.
 func load(t *testing.T, repo, id string) *commitFiles {
 	c := &commitFiles{id: id, before: map[string]string{}, after: map[string]string{}, wasProgram: map[string]bool{}, isProgram: map[string]bool{}}
 	c.diff = git(t, repo, "diff", "-M", "--no-color", "--no-ext-diff", id+"^", id)
@@ -98,8 +98,8 @@ func load(t *testing.T, repo, id string) *commitFiles {
 	return c
 }
 
-// Applying the diff of a commit gives git's tree byte for byte, and undo restores the
-// tree before it.
+// Applying a commit's diff gives the same tree as git, byte for byte, and undo restores
+// the tree before it.
 func TestCommits(t *testing.T) {
 	repos := gitRepos(t)
 	each := 12
@@ -178,8 +178,8 @@ func TestCommits(t *testing.T) {
 	t.Logf("%d commits applied as git has them (%d with other modes), %d undone; refused on purpose %v; passed over %v", applied, modes, undone, refused, skipped)
 }
 
-// otherModes returns the last n commits that change a file's executable bit: random
-// commits often have none.
+// otherModes returns the last n commits that change a file's executable bit. Randomly
+// chosen commits often contain none.
 func otherModes(t *testing.T, repo string, n int) (ids []string) {
 	t.Helper()
 	log := git(t, repo, "log", "--no-merges", "--no-renames", "--max-count=4000", "--summary", "--format=commit %H", "HEAD")
@@ -214,7 +214,7 @@ func hasParent(repo, id string) bool {
 	return exec.Command("git", "-C", repo, "rev-parse", "-q", "--verify", id+"^").Run() == nil
 }
 
-// deliberate returns the rule that a refusal follows, if any.
+// deliberate returns the rule by which Quarry refused a commit, if any.
 func deliberate(err error) string {
 	var twice = errTwice
 	var ambiguous *change.AmbiguousError

@@ -24,8 +24,8 @@ import (
 	regime "quarry/internal/stress"
 )
 
-// TestActorChild is the process that is killed: it makes random changes and prints each
-// acknowledged one.
+// TestActorChild is the process that TestKill kills. It makes random changes and prints
+// the id of each completed one.
 func TestActorChild(t *testing.T) {
 	ws, seed := openAsChild(t, "QUARRY_ACTOR", "TestKill")
 	a := &actor{ws, rand.New(rand.NewPCG(seed, 9))}
@@ -37,8 +37,8 @@ func TestActorChild(t *testing.T) {
 	}
 }
 
-// openAsChild opens the workspace that the parent has named by a variable, and returns
-// the seed of the round.
+// openAsChild opens the workspace named by the environment variable, and returns the
+// round's random seed.
 func openAsChild(t *testing.T, variable, parent string) (*quarry.Workspace, uint64) {
 	base := os.Getenv(variable)
 	if base == "" {
@@ -52,7 +52,7 @@ func openAsChild(t *testing.T, variable, parent string) (*quarry.Workspace, uint
 	return ws, seed
 }
 
-// fillKillBase makes the folders of a round, and files in the workspace.
+// fillKillBase makes the folders of a round and the workspace's files.
 func fillKillBase(base string, files map[string]string) error {
 	for _, d := range []string{"ws", "state", "data"} {
 		if err := os.Mkdir(filepath.Join(base, d), 0o755); err != nil {
@@ -77,8 +77,8 @@ func killOptions(base string, log *slog.Logger) *quarry.Options {
 	}
 }
 
-// A process that is killed at any moment leaves only old or new files, and a journal
-// that can undo all changes.
+// Killing a process at any time leaves only old or new files, and a journal that can undo
+// all changes.
 func TestKill(t *testing.T) {
 	run := regime.Start(t, "kill -9 of a workspace", 150, 10_000)
 	var wait sync.WaitGroup
@@ -141,8 +141,8 @@ func killRound(t *testing.T, seed uint64) (acknowledged int, outcome map[string]
 	return len(ids), outcome
 }
 
-// killAfter lets the child work for a random moment and kills it. It returns the
-// acknowledged changes.
+// killAfter lets the child work for a random time and kills it. It returns the ids of the
+// completed changes.
 func killAfter(cmd *exec.Cmd, out io.Reader, rng *rand.Rand) (ids []string) {
 	lines := bufio.NewScanner(out)
 	wanted := rng.IntN(12)

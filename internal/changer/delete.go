@@ -13,7 +13,7 @@ import (
 )
 
 // remove plans the deletion of a file, a symlink, or a folder with its contents. They go
-// into the trash unless the options, the workspace's settings or an Extension say
+// into the trash unless the options, the workspace's settings or the Extension select
 // otherwise.
 func (p *planner) remove(ctx context.Context, t *task) error {
 	info, err := p.w.root.Stat(t.path)
@@ -49,8 +49,8 @@ func (p *planner) remove(ctx context.Context, t *task) error {
 	return nil
 }
 
-// checkContent refuses to delete a file that differs from the content given by the
-// caller, except for line endings.
+// checkContent refuses to delete a file if its content is not want. Line endings may
+// differ.
 func (w *Changer) checkContent(p rootfs.Path, want []byte) error {
 	have, _, err := w.root.ReadContent(p, maxRead)
 	if err != nil {
@@ -64,7 +64,8 @@ func (w *Changer) checkContent(p rootfs.Path, want []byte) error {
 	return nil
 }
 
-// checkDeletable compares the version with the expected one, if any.
+// checkDeletable returns an error if the entry doesn't have the expected version. An
+// empty version matches any.
 func (w *Changer) checkDeletable(p rootfs.Path, info rootfs.Info, expected string) error {
 	if expected == "" {
 		return nil
@@ -79,7 +80,8 @@ func (w *Changer) checkDeletable(p rootfs.Path, info rootfs.Info, expected strin
 	return checkVersion(p, version, expected)
 }
 
-// removeStep permanently deletes a tree if it still equals the journal's copy.
+// removeStep permanently deletes the tree at p if it still equals the copy in the
+// journal.
 func (w *Changer) removeStep(ctx context.Context, p rootfs.Path) step {
 	return step{
 		op: journal.Op{Kind: journal.Remove, Path: p},
@@ -94,9 +96,9 @@ func (w *Changer) removeStep(ctx context.Context, p rootfs.Path) step {
 	}
 }
 
-// sameTree returns a conflict if the tree at p differs from the journal's copy. A change
-// between this check and the deletion is lost, as with rm; no file system can prevent
-// that.
+// sameTree returns a conflict if the tree at p differs from the journal's copy. A
+// modification between this check and the deletion is lost, as with rm: no file system
+// can prevent that.
 func (w *Changer) sameTree(ctx context.Context, p rootfs.Path, kept journal.Op) error {
 	now, err := journal.Scan(ctx, w.root, p)
 	if err != nil {

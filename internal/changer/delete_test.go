@@ -72,7 +72,7 @@ func TestDeleteRefusals(t *testing.T) {
 				t.Errorf("Delete(%q, %s): %v", path, kind, err)
 			}
 		}
-		// The error is the same whichever check finds it.
+		// Several checks may find it; the error is always the same.
 		var refusal *fault.PathError
 		if _, err := ws.Delete(ctx, "e", &change.DeleteOptions{Trash: kind}); !errors.As(err, &refusal) || refusal.Name != ".git/" {
 			t.Errorf("Delete of a repository, %s: %v", kind, err)
@@ -90,7 +90,7 @@ func TestDeleteRefusals(t *testing.T) {
 	}
 }
 
-// A vault's trashOption decides unless the workspace or the call does.
+// A vault's trashOption applies unless the workspace or the call selects a trash.
 func TestDeleteFollowsTheVault(t *testing.T) {
 	for option, want := range map[string]change.TrashKind{
 		`{"trashOption": "local"}`: change.TrashLocal, `{"trashOption": "none"}`: change.TrashNone, `{}`: change.TrashSystem,
@@ -119,7 +119,7 @@ func TestTrash(t *testing.T) {
 	if got := content(t, ws, "new/folder/W.md"); got != "1" || len(c.Folders) != 2 {
 		t.Errorf("restored %q, %+v", got, c)
 	}
-	must(t)(ws.Undo(ctx, "", nil)) // back into the trash
+	must(t)(ws.Undo(ctx, "", nil)) // moves it to the trash again
 	must(t)(ws.RestoreTrashed(ctx, "W.md", "", nil))
 	if got := content(t, ws, "W.md"); got != "2" {
 		t.Errorf("restored %q by its path", got)
@@ -133,7 +133,7 @@ func TestTrash(t *testing.T) {
 	if _, err := ws.RestoreTrashed(ctx, ".trash/W.md", "W.md", nil); fault.CodeOf(err) != fault.NotFound {
 		t.Errorf("restoring what is gone: %v", err)
 	}
-	// The deletion can no longer be undone, and the error says so before any change.
+	// The deletion can no longer be undone. The error says so, and nothing is changed.
 	must(t)(ws.Delete(ctx, "d", nil))
 	if _, err := ws.EmptyTrash(ctx, time.Time{}); err != nil {
 		t.Fatal(err)
@@ -143,9 +143,9 @@ func TestTrash(t *testing.T) {
 	}
 }
 
-// Debian's trash-cli sees our deletions, and we see its restores. Names in a trash are
-// reused when an item has left it. An undo restores the item its change deleted, or
-// nothing.
+// Debian's trash-cli sees Quarry's deletions, and Quarry sees its restores. A name in the
+// trash may be reused after its item was restored. An undo restores the item that its
+// change deleted, or nothing.
 func TestUndoFindsItsOwnInTheTrash(t *testing.T) {
 	for _, kind := range []change.TrashKind{change.TrashSystem, change.TrashLocal} {
 		t.Run(string(kind), func(t *testing.T) {
@@ -157,7 +157,7 @@ func TestUndoFindsItsOwnInTheTrash(t *testing.T) {
 			first := must(t)(ws.Delete(ctx, "a.md", nil))
 			back := must(t)(ws.Undo(ctx, "", nil))
 			second := must(t)(ws.Delete(ctx, "b/a.md", nil))
-			again := must(t)(ws.Undo(ctx, back.ID, nil)) // deleted once more, the name in the trash is taken
+			again := must(t)(ws.Undo(ctx, back.ID, nil)) // the deletion is repeated while its name in the trash is taken
 			if first.Trash.Where != second.Trash.Where || text("a.md") != "" {
 				t.Fatalf("%+v, %+v, %+v", first.Trash, second.Trash, again)
 			}
@@ -191,8 +191,8 @@ func TestUndoFindsItsOwnInTheTrash(t *testing.T) {
 	}
 }
 
-// An item in the trash may be touched and written to, and is still the deleted item.
-// Another file under its name is not, even if equal in every attribute.
+// An item in the trash may be touched and written to, and is still recognized. Another
+// file under its name is not, even if all attributes are equal.
 func TestMarksInTheTrash(t *testing.T) {
 	for _, kind := range []change.TrashKind{change.TrashSystem, change.TrashLocal} {
 		t.Run(string(kind), func(t *testing.T) {
@@ -222,7 +222,7 @@ func TestMarksInTheTrash(t *testing.T) {
 			if err := os.Rename(place(c), filepath.Join(ws.Dir(), "kept")); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.Mkdir(place(c), 0o755); err != nil { // by hand, under the old record
+			if err := os.Mkdir(place(c), 0o755); err != nil { // put there by hand, under the old record
 				t.Fatal(err)
 			}
 			var conflict *change.UndoError
@@ -233,7 +233,7 @@ func TestMarksInTheTrash(t *testing.T) {
 	}
 }
 
-// Of two simultaneous undos of one change, one succeeds and the other gets an error.
+// Of two concurrent undos of one change, exactly one succeeds.
 func TestTwoUndosAtOnce(t *testing.T) {
 	regime.SkipTiny(t)
 	for _, c := range []struct {
@@ -297,8 +297,8 @@ func TestRedoKeepsModes(t *testing.T) {
 	}
 }
 
-// Undoing the creation of a file too large to keep succeeds; this undo can't be undone,
-// and says so.
+// Creating a file can be undone even if its content is too large to keep. The answer says
+// that this undo can't be undone.
 func TestUndoOfALargeFile(t *testing.T) {
 	ws := changeable(t, nil, &quarry.Options{KeepBytes: 1 << 20})
 	c := must(t)(ws.Write(ctx, "big", make([]byte, 2<<20), nil))
@@ -327,7 +327,7 @@ func TestSystemTrashForOthers(t *testing.T) {
 	}
 }
 
-// A symlink is moved, deleted and restored as a symlink; each change can be undone and
+// A symlink is moved, deleted and restored as a symlink. Each change can be undone and
 // redone.
 func TestUndoOfSymlinks(t *testing.T) {
 	for name, do := range map[string]func(*quarry.Workspace) (*change.Change, error){

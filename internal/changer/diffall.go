@@ -14,9 +14,9 @@ import (
 	"quarry/internal/textedit"
 )
 
-// DiffAll shows several changes as one diff: from each file before the first of them to
-// the file after the last. If others changed a file in between, the diff includes their
-// lines, and a warning says so.
+// DiffAll shows several changes as one diff, from each file before the first change to
+// the file after the last. If other programs changed a file in between, the diff includes
+// their changes, and a warning says so.
 func (w *Changer) DiffAll(ids []string) (*change.Change, error) {
 	if w.state == nil {
 		return nil, change.ErrNoState
@@ -57,34 +57,35 @@ func (w *Changer) DiffAll(ids []string) (*change.Change, error) {
 	return c, nil
 }
 
-// spans follows files through changes.
+// spans tracks files and other entries through several changes.
 type spans struct {
 	w     *Changer
 	files []*spanned
 	other []*turned // folders, links and modes
 }
 
-// spanned is one file, before and after.
+// spanned is one file before the first change and after the last.
 type spanned struct {
-	was, path    rootfs.Path // its names
+	was, path    rootfs.Path // the file's names before and after
 	old, now     []byte
-	had, has     bool // it existed before, it exists after
-	lost, mixed  bool // a content is not kept; others changed it too
+	had, has     bool // whether the file existed before, and exists after
+	lost, mixed  bool // lost: a content was not kept; mixed: other programs also changed the file
 	trashed      bool
-	renamedAlone bool // only its name changed so far
-	// binned is what it was before it went to the trash, under the name where.
+	renamedAlone bool // so far the file was only renamed
+	// binned is the file as it was before it was moved to the trash as where.
 	binned *spanned
 	where  string
 }
 
-// turned is what was at a path and is there now, but for the contents of a file.
+// turned is a folder, symlink or mode at a path, before the first change and after the
+// last.
 type turned struct {
 	path     rootfs.Path
-	was, now []journal.Node // none: nothing; the first is the path itself
+	was, now []journal.Node // empty if nothing existed; the first node is the path itself
 	kind     change.DiffKind
 }
 
-// turn follows an operation that makes, removes or changes the mode of something.
+// turn applies an operation that makes or removes an entry, or changes its mode.
 func (s *spans) turn(op journal.Op) {
 	var was, now []journal.Node
 	var kind change.DiffKind
@@ -115,7 +116,7 @@ func (s *spans) turn(op journal.Op) {
 	}
 }
 
-// diffs shows what differs. A file that comes or goes is shown with its contents.
+// diffs returns the differences. A created or deleted file is shown with its content.
 func (t *turned) diffs() (list []change.PathDiff) {
 	name := t.path.String()
 	show := func(nodes []journal.Node, kind change.DiffKind) {
@@ -136,7 +137,7 @@ func (t *turned) diffs() (list []change.PathDiff) {
 	if !same {
 		gone, made := t.kind, t.kind
 		if len(t.now) > 0 {
-			gone = change.DiffDeleted // and another thing made
+			gone = change.DiffDeleted // it was replaced by an entry of another type
 		}
 		show(t.was, gone)
 		if made == change.DiffMode {
@@ -149,7 +150,7 @@ func (t *turned) diffs() (list []change.PathDiff) {
 	return list
 }
 
-// differs reports that something became of the file.
+// differs reports whether the file's existence, name or content changed.
 func (f *spanned) differs() bool {
 	return f.had != f.has || f.had && (f.was != f.path || f.lost || !f.renamedAlone && !bytes.Equal(f.old, f.now))
 }
@@ -163,7 +164,7 @@ func (s *spans) of(p rootfs.Path) *spanned {
 	return nil
 }
 
-// logged returns the contents before and after an operation of the log.
+// logged returns the contents before and after e.Ops[i], from the log.
 func (s *spans) logged(_ *spanned, e journal.Entry, i int) (old, now []byte, err error) {
 	switch e.Ops[i].Kind {
 	case journal.Trash:
@@ -180,15 +181,15 @@ func (s *spans) logged(_ *spanned, e journal.Entry, i int) (old, now []byte, err
 	return s.w.contents(e, i)
 }
 
-// planDiff shows a plan that fits the disk, each file once, and counts the files that are
-// left out.
+// planDiff returns the diff of a plan, with each file once. more is the number of omitted
+// files. The plan must fit the files on disk.
 func (w *Changer) planDiff(plan *journal.Plan, o change.Options) (diffs []change.PathDiff, more int, err error) {
 	s, e := &spans{w: w}, journal.Entry{Change: plan.Change}
 	for k := range e.Ops {
 		err := s.take(e, k, func(f *spanned, _ journal.Entry, _ int) (old, now []byte, err error) {
 			op := e.Ops[k]
 			if op.Kind == journal.Restore {
-				op.New = op.Old // the plan has it reversed
+				op.New = op.Old // in the plan, Old and New are swapped
 				if now = w.binned(op); now == nil {
 					err = journal.ErrNotKept
 				}
@@ -225,8 +226,8 @@ func (w *Changer) planDiff(plan *journal.Plan, o change.Options) (diffs []change
 	return diffs, 0, nil
 }
 
-// take follows an operation. The function returns its contents, given the file before
-// it.
+// take applies e.Ops[i]. The function contents returns the contents before and after the
+// operation, given the file as it was before.
 func (s *spans) take(e journal.Entry, i int, contents func(*spanned, journal.Entry, int) (old, now []byte, err error)) error {
 	op := e.Ops[i]
 	switch {
@@ -247,7 +248,7 @@ func (s *spans) take(e journal.Entry, i int, contents func(*spanned, journal.Ent
 		s.files = append(s.files, f)
 	}
 	if op.Kind == journal.Restore {
-		if f.binned != nil && f.where == op.Where { // as it was, though the trash no longer has it
+		if f.binned != nil && f.where == op.Where { // the file is as before its deletion, even if the trash no longer has it
 			*f = *f.binned
 			return nil
 		}
@@ -313,7 +314,7 @@ func (s *spans) diffs(opts *textedit.DiffOptions) []change.PathDiff {
 		name, before, after := f.path.String(), f.path.String(), f.path.String()
 		switch {
 		case !f.had && !f.has:
-			continue // made and deleted in between
+			continue // created and deleted again
 		case !f.had:
 			before = ""
 		case !f.has:

@@ -17,8 +17,8 @@ func blobOf(text string) string {
 	return fmt.Sprintf("%x", sha1.Sum(fmt.Appendf(nil, "blob %d\x00%s", len(text), text)))[:10]
 }
 
-// A hunk with fewer lines of context, or none, implies its position: it is applied at the
-// edge of the file, or where there is other evidence.
+// A hunk with fewer lines of context than usual, or none, belongs at the edge of the
+// file. It is applied there, or where other evidence puts it.
 func TestHunksAtEdges(t *testing.T) {
 	const git = "diff --git a/f b/f\nindex 1234567..89abcde 100644\n--- a/f\n+++ b/f\n"
 	const unified = "--- a/f\n+++ b/f\n"
@@ -28,7 +28,7 @@ func TestHunksAtEdges(t *testing.T) {
 	eight := "1\n2\n3\n4\n5\n6\n7\n8\n"
 	for _, c := range []struct {
 		name, file, patch string
-		want              string // "" is a refusal
+		want              string // "" means that the patch is refused
 	}{
 		{"the start, as it was", "a\nb\nc\nd\n", git + "@@ -1,3 +1,4 @@\n+new\n a\n b\n c\n", "new\na\nb\nc\nd\n"},
 		{"the start, which now stands further down", "x\na\nb\nc\nd\n", git + "@@ -1,3 +1,4 @@\n+new\n a\n b\n c\n", ""},

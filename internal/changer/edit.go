@@ -15,9 +15,9 @@ import (
 	"quarry/internal/textfile"
 )
 
-// edit plans the edits of the text file at path, which may be shown under another name.
-// All edits refer to the current file and are made at once. Bytes outside the edited
-// spans do not change, nor do encoding, mode, owner and extended attributes.
+// edit plans the edits of the text file at path; shown is its name in the answer. All
+// edits refer to the present content. Bytes outside the edited spans do not change, and
+// neither do encoding, mode, owner and extended attributes.
 func (p *planner) edit(ctx context.Context, t *task, path, shown rootfs.Path) error {
 	file, err := p.open(ctx, path)
 	if err != nil {
@@ -41,7 +41,7 @@ func (p *planner) edit(ctx context.Context, t *task, path, shown rootfs.Path) er
 		return p.modeAlone(t, path, file.Version())
 	}
 	edited, err := p.planEdits(file, edits, extra)
-	// If the file has another version, that is why the edit can't be made.
+	// Check the version first: if the file was changed, that is why the edit fails.
 	if t.Version != "" {
 		if err := checkVersion(path, file.Version(), t.Version); err != nil {
 			return err
@@ -80,8 +80,8 @@ func (p *planner) edit(ctx context.Context, t *task, path, shown rootfs.Path) er
 	return nil
 }
 
-// planEdits reads the file as text and computes the edits, including those added by a
-// move.
+// planEdits reads the file as text and computes the result of edits, and of extra, the
+// edits that a move requires.
 func (pl *planner) planEdits(file *source, edits, extra []change.Edit) (*textedit.Change, error) {
 	doc, err := file.Text()
 	if err != nil {
@@ -160,11 +160,11 @@ func outcomes(edits []change.Edit, done []textedit.Outcome) []change.Outcome {
 	return out
 }
 
-// diffLimits bounds the diff in a Change to what fits in an answer.
+// diffLimits limits the diff in a Change to a size suitable for an answer.
 func diffLimits() *textedit.DiffOptions { return &textedit.DiffOptions{MaxLines: 400, MaxLine: 500} }
 
-// fullDiff is for a person who decides about a change and must see all of it. Cut lines
-// are marked.
+// fullDiff returns the limits for a user who decides about a change and must see all of
+// it. Unless all is set, long lines are cut and marked.
 func fullDiff(all bool) *textedit.DiffOptions {
 	if all {
 		return &textedit.DiffOptions{MaxLines: -1, MaxLine: -1}
@@ -178,8 +178,8 @@ func editDiff(before, after string, edited *textedit.Change, limits *textedit.Di
 	return d
 }
 
-// diffOf compares whole contents, or only the names of binary ones. An empty name is a
-// missing file.
+// diffOf compares two whole contents. For binary ones it returns only the names. An empty
+// name means that the file doesn't exist.
 func diffOf(before, after string, old, new []byte, opts *textedit.DiffOptions) change.PathDiff {
 	d := change.PathDiff{Old: before, New: after}
 	a, errA := textfile.New(old)

@@ -9,20 +9,20 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// A state folder belongs to one folder: its journal holds that folder's contents and
-// paths, and an undo in another folder would write them there. The first change records
+// A state folder belongs to one workspace folder: its journal has the contents and paths
+// of that folder, and an undo would write them into any other. The first change records
 // the folder's identity.
 //
-// A folder that was moved is recognized by its inode number and birth time, one that was
-// restored from a copy or checked out again by its path. The device number may differ
-// after a restart or a new mount. It counts only if the old path still leads to a folder
-// with the recorded number: then there are two, and one is a snapshot or a copy of the
-// disk.
+// A folder that was moved is recognized by its inode number and birth time. One that was
+// restored from a copy or checked out again is recognized by its path. The device number
+// may change after a restart or a new mount. It is only compared if the old path still
+// leads to a folder with the recorded inode number: then there are two folders, and one
+// is a snapshot or a copy of the disk.
 
 // folderFile is the name of the record in the state folder.
 const folderFile = "folder"
 
-// identity distinguishes a folder from others.
+// identity identifies a folder.
 type identity struct {
 	path     string
 	dev, ino uint64
@@ -65,7 +65,7 @@ func lastIdentity(log []byte) (id identity, ok bool) {
 	}
 }
 
-// is reports whether the recorded folder is the one given.
+// is reports whether id and now identify the same folder.
 func (id identity) is(now identity) bool {
 	if id.path == now.path {
 		return true
@@ -76,7 +76,7 @@ func (id identity) is(now identity) bool {
 	return id.dev == now.dev || id.born != 0 && !id.stillThere()
 }
 
-// stillThere reports whether the recorded path leads to a folder with the recorded
+// stillThere reports whether the recorded path leads to a folder with the recorded inode
 // number.
 func (id identity) stillThere() bool {
 	root, err := rootfs.Open(id.path, &rootfs.Options{Trusted: true, AllowAny: true, ReadOnly: true})
@@ -110,7 +110,8 @@ func (w *Changer) belongs() error {
 	return err
 }
 
-// recorded reads the folder that the state belongs to; any other than now is an error.
+// recorded reads the identity recorded in the state folder. It returns an error if that
+// is not now.
 func (w *Changer) recorded(log *rootfs.Log, now identity) (was identity, size int64, err error) {
 	if size, err = log.Size(); err != nil {
 		return was, 0, err
@@ -126,8 +127,8 @@ func (w *Changer) recorded(log *rootfs.Log, now identity) (was identity, size in
 	return was, size, err
 }
 
-// claim records, once, that the state belongs to this folder. If that fails, the change
-// is refused, because the journal in the same folder would fail too.
+// claim records, once, that the state folder belongs to this workspace folder. If that
+// fails, the change is refused: the journal, in the same state folder, would fail too.
 func (w *Changer) claim() error {
 	if w.state.claimed.Load() {
 		return nil
@@ -150,7 +151,7 @@ func (w *Changer) claimOnce() error {
 	if err != nil {
 		return err
 	}
-	defer log.Close() // and unlock it
+	defer log.Close() // this also unlocks it
 	was, size, err := w.recorded(log, now)
 	if err != nil || was == now {
 		return err

@@ -14,17 +14,16 @@ import (
 	"quarry/internal/textfile"
 )
 
-// Extension adds changes that a kind of file needs beyond its bytes. The opener of the
-// folder provides it. It is called by several goroutines.
+// Extension makes the further changes that special kinds of files require, such as
+// updating links. It must be safe for concurrent use.
 type Extension interface {
-	// Trash selects where deleted files go if neither the caller nor the options do; "" is
-	// the default.
+	// Trash returns where deleted files go if neither the caller nor the options select a
+	// trash. "" means the default.
 	Trash() (change.TrashKind, error)
-	// Follow returns the other changes that moves require: edits of files that refer to the
-	// moved ones; nil is none. All moves of a set are passed at once, because a reference may
-	// lead from one moved file to another. Follow gets the text of each file it edits from
-	// read, and changes nothing itself. The edited files are then locked together with those
-	// in the set.
+	// Follow returns the edits of files that refer to moved files; nil if there are none.
+	// All moves of a set are passed at once, because one moved file may refer to another.
+	// Follow obtains the text of each file it edits from read, and changes nothing
+	// itself. The edited files are then locked together with those of the set.
 	Follow(ctx context.Context, moves []Move, links change.LinkUpdate, read func(path string) ([]byte, error)) (*Followed, error)
 }
 
@@ -34,19 +33,19 @@ type Move struct{ From, To rootfs.Path }
 // Followed holds the further changes that a set of moves requires.
 type Followed struct {
 	Files []Following
-	Links change.LinkReport // without Files
+	Links change.LinkReport // its Files field is not set
 }
 
-// Following is the edit of one file that follows a move. Op has its path before and
-// after the moves, equal unless it moves too, and edits by span in the text that was
-// read.
+// Following is the edit of one file because of moves. Op has the file's paths before and
+// after the moves, which differ only if the file itself moves. Op's edits are spans of
+// the text returned by read.
 type Following struct {
 	change.Op
-	Links int // number of links that the edits keep valid
+	Links int // number of links that would break without the edits
 	Texts int // number of links whose displayed text changes
 }
 
-// maxFollowed is the largest file that is edited because another one moves.
+// maxFollowed is the size of the largest file that is edited because another one moves.
 const maxFollowed = 64 << 20
 
 // followedFile is a file that an Extension has read.
@@ -55,7 +54,7 @@ type followedFile struct {
 	doc *textfile.Document
 }
 
-// readFollowed reads a file for the Extension and stores it with its version.
+// readFollowed reads a file for the Extension and remembers it with its version.
 func (p *planner) readFollowed(path string) ([]byte, error) {
 	at, err := p.w.root.Known(path)
 	if err != nil {
@@ -74,7 +73,7 @@ func (p *planner) readFollowed(path string) ([]byte, error) {
 }
 
 // follow plans the further changes that the moves of a set require: steps that edit files
-// at their old paths, and the report.
+// at their old paths, and a report.
 func (p *planner) follow(ctx context.Context, tasks, moving []*task) error {
 	moves := make([]Move, len(moving))
 	for i, t := range moving {
@@ -129,8 +128,8 @@ func (p *planner) follow(ctx context.Context, tasks, moving []*task) error {
 }
 
 // holdFollowed locks the files that are edited because others move. They were read
-// without a lock: if another change holds or held them meanwhile, the plan is made again
-// with them locked from the start.
+// without a lock. If another change locks them or has locked them since, the plan is made
+// again with these files locked from the start.
 func (p *planner) holdFollowed(files []Following) error {
 	paths := make([]rootfs.Path, 0, len(files))
 	for _, f := range files {
@@ -152,10 +151,11 @@ func (p *planner) holdFollowed(files []Following) error {
 	return nil
 }
 
-// moveTurn serializes changes that move files. An Extension reads all files of the folder,
-// and meanwhile none may go from a folder that it has not seen yet to one that it has: it
-// would miss their references. Other changes need no turn: one that adds a reference to
-// the old name counts as made after the move.
+// moveTurn serializes changes that move files. An Extension reads all files of the
+// folder. If another change moved a file meanwhile, from a folder not yet read to one
+// already read, the Extension would miss its references. Changes that don't move files
+// needn't wait: if one adds a reference to the old name, it counts as made after the
+// move.
 func (w *Changer) moveTurn(ctx context.Context, moves bool) (done func(), err error) {
 	if w.opts.Extension == nil || !moves {
 		return func() {}, nil
@@ -163,15 +163,15 @@ func (w *Changer) moveTurn(ctx context.Context, moves bool) (done func(), err er
 	return w.state.moves.lock(ctx, rootfs.Path{})
 }
 
-// lockError means that a plan has to be made again with these paths locked too.
+// lockError means that the plan must be made again with paths locked too.
 type lockError struct{ paths []rootfs.Path }
 
 func (e *lockError) Error() string { return "a file that refers to a moved one is being changed" }
 
 var errRewritten = errors.New("the set gives the file new content")
 
-// alsoChanged returns the files that other tasks edit, and separately the files that they
-// overwrite or delete.
+// alsoChanged returns the files that other tasks edit, and those that they overwrite or
+// delete.
 func (p *planner) alsoChanged(tasks []*task) (edited, written map[string]bool) {
 	edited, written = map[string]bool{}, map[string]bool{}
 	p.relinks = map[string][]change.Edit{}
@@ -186,8 +186,8 @@ func (p *planner) alsoChanged(tasks []*task) (edited, written map[string]bool) {
 	return edited, written
 }
 
-// editFollowed plans the edits of one file. It fails if the new text can't be
-// written in the file's encoding.
+// editFollowed plans the edits of one file. It fails if the file's encoding can't
+// represent the new text.
 func (p *planner) editFollowed(file *followedFile, op *change.Op) error {
 	edited, err := textedit.Apply(file.doc, op.Edits...)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// refs is an Extension for files that name a moved file by its path: it edits "ref.txt".
-// It calls meanwhile after reading the file.
+// refs is an Extension for which "ref.txt" contains the path of a moved file. After
+// reading ref.txt it calls meanwhile.
 type refs struct {
 	calls     int
 	meanwhile func(call int)
@@ -34,8 +34,8 @@ func (r *refs) Follow(_ context.Context, moves []Move, _ change.LinkUpdate, read
 	}}}}, nil
 }
 
-// A move locks only the moved and the edited files. A file that another change edits
-// while the move is planned is read again.
+// A move locks only the moved and the edited files. If another change edits a file while
+// the move is planned, the file is read again.
 func TestMoveLocksWhatItTouches(t *testing.T) {
 	w := changing(t, map[string]string{"a.txt": "a\n", "ref.txt": "see a.txt\n", "other.txt": "o\n"})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -47,12 +47,12 @@ func TestMoveLocksWhatItTouches(t *testing.T) {
 		}
 	}
 	r := &refs{meanwhile: func(call int) {
-		edit("other.txt", "o\n", "oo\n") // would wait for ever if the move held everything
+		edit("other.txt", "o\n", "oo\n") // would block forever if the move locked everything
 		if call == 1 {
 			edit("ref.txt", "see", "do see")
 			return
 		}
-		// Now the move holds the file from the start.
+		// In the second attempt the move has locked the file.
 		hold, err := w.state.locks.hold(ctx, resolved(t, w, "new.txt"))
 		if err != nil {
 			t.Error(err)
@@ -79,7 +79,7 @@ func TestMoveLocksWhatItTouches(t *testing.T) {
 	}
 }
 
-// A hold grows only if no other hold has the paths or asked for them before.
+// A hold can be extended only by paths that no other hold has, or requested earlier.
 func TestHoldExtends(t *testing.T) {
 	w := changing(t, map[string]string{"a/x": "", "b/x": "", "c/x": ""})
 	at := func(p string) []rootfs.Path { return []rootfs.Path{resolved(t, w, p)} }
@@ -119,7 +119,7 @@ func TestHoldExtends(t *testing.T) {
 	}
 	third := &pathHold{locks: l, paths: map[rootfs.Path]bool{at("b")[0]: true}, held: true}
 	l.queue = append(l.queue, third)
-	waiting.held = false // as if it waited for someone before it
+	waiting.held = false // as if it waited for an earlier hold
 	if third.extend(at("c")) {
 		t.Error("overtakes an earlier request")
 	}

@@ -14,8 +14,9 @@ import (
 	"quarry/internal/stress"
 )
 
-// gnuPatch applies a patch to a file and returns the result. Without fuzz it looks for
-// the exact lines of a hunk, as we do; fuzz, its default, lets it drop lines of context.
+// gnuPatch applies a patch to a file with GNU patch and returns the result. Without fuzz
+// it requires the exact lines of a hunk, as Quarry does; with fuzz, its default, it may
+// ignore lines of context.
 func gnuPatch(t *testing.T, program, dir, fuzz string, m *mutation) (result string, ok bool) {
 	t.Helper()
 	file := filepath.Join(dir, "f.txt")
@@ -34,9 +35,9 @@ func gnuPatch(t *testing.T, program, dir, fuzz string, m *mutation) (result stri
 	return string(data), err == nil
 }
 
-// Mutated patches against GNU patch: a hunk it can't place is not placed by us either,
-// and if both place it correctly, the results are equal. The log counts the cases where
-// it chooses another place, by its default and without fuzz.
+// Mutated patches are compared with GNU patch: Quarry doesn't apply a hunk that GNU patch
+// can't place, and if both place it correctly, the results are equal. The test logs how
+// often GNU patch chooses a different place, with its default fuzz and without.
 func TestAgainstGNUPatch(t *testing.T) {
 	program, err := exec.LookPath("patch")
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"quarry/change"
 )
 
-// After its state folder was deleted or replaced, a running process begins a new undo log
-// and can make, list and undo changes.
+// If the state folder is deleted or replaced, a running process begins a new undo log and
+// can make, list and undo changes.
 func TestStateFolderDeleted(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -46,7 +46,7 @@ func TestStateFolderDeleted(t *testing.T) {
 		if second == first || third <= second {
 			t.Errorf("%s: ids %s, %s, %s", c.name, first, second, third)
 		}
-		other := opened(t, dir, state) // another process sees them
+		other := opened(t, dir, state) // another process sees the changes
 		log, err := other.Log(0)
 		if err != nil || len(log.Changes) != 2 || log.Changes[0].ID != third || log.Lost != 0 {
 			t.Errorf("%s: log %+v, %v", c.name, log, err)

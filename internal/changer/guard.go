@@ -10,18 +10,19 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// maxGuarded is the largest file that a guard judges.
+// maxGuarded is the size of the largest file that a guard checks.
 const maxGuarded = 4 << 20
 
 var errGuarded = fault.New(fault.ProtectedPath, "the file decides how programs are started, and what the change would leave there can't be checked",
 	"a person can make or undo the change at the command line")
 
-// errCredential refuses content that no tool could read afterwards, nor undo.
+// errCredential refuses content with a credential. No tool could read or undo it
+// afterwards.
 var errCredential = fault.New(fault.ProtectedPath, "the file would hold a credential, and such files are the owner's",
 	"let the value come from outside, as ${TOKEN}, or ask a person to write it")
 
-// judgeOf returns the function that judges a file's content before and after a change;
-// nil for most files.
+// judgeOf returns the function that checks a file's content before and after a change. It
+// is nil for most files.
 func (w *Changer) judgeOf(path string) func(before, after []byte) error {
 	if w.root.Policy().ByContent(path) {
 		return func(_, after []byte) error {
@@ -37,8 +38,8 @@ func (w *Changer) judgeOf(path string) func(before, after []byte) error {
 	return w.opts.Guard(path)
 }
 
-// guarded passes the operations of a change to the policy and Options.Guard before any of
-// them is carried out.
+// guarded checks the operations of a change against the policy and Options.Guard, before
+// the first of them is carried out.
 func (w *Changer) guarded(ctx context.Context, ops []journal.Op) error {
 	if w.opts.Guard == nil && w.root.Policy() == nil {
 		return nil
@@ -60,7 +61,7 @@ func (w *Changer) guardOp(ctx context.Context, op *journal.Op) error {
 	case journal.Remove, journal.Trash:
 		return w.guardTree(ctx, op.Path, "")
 	}
-	// Create, Replace and Restore: a tree restored by an undo is named by its nodes.
+	// Create, Replace and Restore. An undo that restores a tree lists its files as nodes.
 	for _, n := range op.Nodes {
 		p := op.Path.String()
 		if n.Rel != "" {
@@ -87,7 +88,7 @@ func (w *Changer) guardOp(ctx context.Context, op *journal.Op) error {
 			return nil // an undo restores content that was readable
 		}
 		if op.Kind != journal.Replace || op.Edits == nil {
-			return errGuarded // as in an undo, whose content is in the journal
+			return errGuarded // as for an undo, whose content is in the journal
 		}
 		var err error
 		if after, err = applied(before, op.Edits); err != nil {
@@ -97,7 +98,8 @@ func (w *Changer) guardOp(ctx context.Context, op *journal.Op) error {
 	return judge(before, after)
 }
 
-// unjudged refuses a change of a file that can't be read.
+// unjudged returns the error that refuses a change of a file that could not be read for a
+// check.
 func unjudged(err error) error {
 	if rootfs.KindOf(err) == fault.ProtectedPath {
 		return err
@@ -105,7 +107,7 @@ func unjudged(err error) error {
 	return errors.Join(errGuarded, err)
 }
 
-// applied returns the content after edits, which are sorted.
+// applied returns before with the edits applied, which must be sorted.
 func applied(before []byte, edits []rootfs.Edit) ([]byte, error) {
 	after, at := []byte{}, int64(0)
 	for _, e := range edits {
@@ -118,8 +120,8 @@ func applied(before []byte, edits []rootfs.Edit) ([]byte, error) {
 	return append(after, before[at:]...), nil
 }
 
-// guardTree judges each file at or below p that is moved below to, or is deleted if to is
-// empty. Only files that the guard judges are read.
+// guardTree checks each file at or below p that is moved to the path to, or deleted if to
+// is empty. It reads only files that have a guard.
 func (w *Changer) guardTree(ctx context.Context, p rootfs.Path, to string) error {
 	info, err := w.root.Stat(p)
 	if err != nil {
@@ -140,8 +142,9 @@ func (w *Changer) guardTree(ctx context.Context, p rootfs.Path, to string) error
 	return w.guardDir(ctx, d, p, to)
 }
 
-// guardDir does so for the entries of a folder. Subfolders are opened from their parent:
-// opening one at depth n by its path takes n steps, and 3,000 nested ones took a second.
+// guardDir checks the entries of a folder as guardTree does. Subfolders are opened from
+// their parent, because opening one at depth n by path takes n steps: 3,000 nested
+// folders took a second.
 func (w *Changer) guardDir(ctx context.Context, d *rootfs.Dir, p rootfs.Path, to string) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -170,7 +173,7 @@ func (w *Changer) guardDir(ctx context.Context, d *rootfs.Dir, p rootfs.Path, to
 				err = w.guardDir(ctx, sub, below, next)
 				sub.Close()
 			case kind == fault.ProtectedPath || kind == fault.NotFound:
-				err = nil // the step itself reports whether it may be moved or deleted
+				err = nil // the step itself will report the error
 			}
 		}
 		if err != nil {

@@ -21,12 +21,12 @@ import (
 	regime "quarry/internal/stress"
 )
 
-// lasting makes system calls fail from a given one on, until it is turned off: like a
-// file system that goes read-only, an exhausted quota or a dying disk.
+// lasting makes system calls fail, from the n-th call on until it is turned off, as if
+// the file system had become read-only, the quota were exhausted or the disk were dying.
 type lasting struct {
 	mu   sync.Mutex
 	on   bool
-	call string // only calls of this name count and fail; "" is all
+	call string // counts and fails only calls of this name; "" means all
 	from int
 	err  error
 	seen map[string]int
@@ -51,13 +51,13 @@ func (l *lasting) before(call string) error {
 
 func (l *lasting) turn(on bool) { l.mu.Lock(); l.on = on; l.mu.Unlock() }
 
-// lastingErrors are errors of the system for which repeating the call may never help.
+// lastingErrors are system errors that may persist however often a call is repeated.
 var lastingErrors = []error{
 	unix.EIO, unix.EROFS, unix.ENOSPC, unix.EDQUOT, unix.EACCES, unix.EPERM,
 	unix.EMFILE, unix.ENFILE, unix.ENOMEM, unix.EBUSY, unix.ETXTBSY, unix.ESTALE,
 }
 
-// mixedSet returns a set of n operations of all kinds, and the files it needs.
+// mixedSet returns a set of n operations of all kinds, and the files that it needs.
 func mixedSet(n int) (files map[string]string, set change.Set) {
 	files = map[string]string{}
 	for i := range n {
@@ -83,16 +83,16 @@ func mixedSet(n int) (files map[string]string, set change.Set) {
 	return files, set
 }
 
-// halfway is one set that is made while calls fail.
+// halfway applies one set while calls fail.
 type halfway struct {
 	t          *testing.T
 	base       string
 	dir, state string
 	layer      *lasting
-	stateToo   bool // the journal's disk fails as well
+	stateToo   bool // calls on the state folder fail too
 	set        change.Set
 	opens      int
-	command    bool // it is repaired by undo, not by the next start
+	command    bool // repair by undo, not by reopening
 }
 
 func newHalfway(t *testing.T, n int, stateToo bool, l *lasting) *halfway {
@@ -120,8 +120,8 @@ func newHalfway(t *testing.T, n int, stateToo bool, l *lasting) *halfway {
 }
 
 func (h *halfway) open() (*Changer, func()) {
-	// Each start has a boot of its own: here all of them are one process, and temporary
-	// files of a live process are left alone.
+	// Temporary files of a live process are not removed, and here all opens are in one
+	// process. So each open pretends another boot of the machine.
 	h.opens++
 	root, err := rootfs.Open(h.dir, &rootfs.Options{Layer: &rootfs.Layer{Before: h.layer.before, Boot: fmt.Sprintf("0bad%04x", h.opens)}})
 	if err != nil {
@@ -138,7 +138,7 @@ func (h *halfway) open() (*Changer, func()) {
 	return w, func() { w.Close(); root.Close() }
 }
 
-// files returns the names and contents of the workspace, without its trash and without
+// files returns the names and contents of the workspace's files, except the trash and
 // temporary files.
 func (h *halfway) files() map[string]string {
 	found := map[string]string{}
@@ -178,7 +178,7 @@ func keys(m map[string]string) []string {
 	return list
 }
 
-// truth returns the paths of a set that are as after it, as before it, or neither.
+// truth returns the paths that are as after the set, as before it, or neither.
 func truth(before, after, now map[string]string) (new, old, other []string) {
 	all := keys(before)
 	for _, k := range keys(after) {
@@ -207,7 +207,7 @@ func truth(before, after, now map[string]string) (new, old, other []string) {
 	return new, old, other
 }
 
-// told compares the report on a change with the disk.
+// told compares the report on a half-applied change with the actual files.
 func told(p *change.Partly, new, old []string) error {
 	if p == nil {
 		return errors.New("it is not said to be half applied")
@@ -221,7 +221,7 @@ func told(p *change.Partly, new, old []string) error {
 
 type halfwayCounts struct{ atOnce, atStart, byCommand, whole int }
 
-// run makes the set while calls fail and compares the report with the disk.
+// run applies the set while calls fail and compares the report with the files.
 func (h *halfway) run(after map[string]string, counts *halfwayCounts) error {
 	ctx := context.Background()
 	before := h.files()
@@ -268,7 +268,7 @@ func (h *halfway) run(after map[string]string, counts *halfwayCounts) error {
 			return err
 		}
 	} else if len(new) > 0 {
-		// It is complete, though a step was reported as failed.
+		// The set is complete although a step reported an error.
 		h.layer.turn(false)
 		log, err := w.Log(0)
 		if err != nil || len(log.Changes) != 1 || log.Changes[0].Partly != nil {
@@ -277,7 +277,7 @@ func (h *halfway) run(after map[string]string, counts *halfwayCounts) error {
 		counts.whole++
 		return nil
 	}
-	// The one command repairs it as soon as the disk works.
+	// A single undo repairs it once calls succeed again.
 	if h.command {
 		h.layer.turn(false)
 		if _, err := w.Undo(ctx, partial.ID, change.Options{}); err != nil {
@@ -288,7 +288,8 @@ func (h *halfway) run(after map[string]string, counts *halfwayCounts) error {
 		}
 		counts.byCommand++
 	}
-	// So does the next start; while the calls still fail, it reports the state.
+	// Reopening repairs it too. While calls still fail, it reports the half-applied
+	// change.
 	closed = true
 	done()
 	if !h.command {
@@ -342,15 +343,15 @@ func (h *halfway) inLog(w *Changer, id string, new, old []string) error {
 	return nil
 }
 
-// A set that fails half-way because calls fail from some point on is all old, or the
-// answer and the log say which files are new and which are old, for any calls and errors;
-// undo and the next start repair it.
+// A set that fails half-way, because from some point on calls fail, is rolled back
+// completely, or the answer and the log say which files are new and which are old. This
+// holds for all calls and errors. Undo and reopening repair it.
 func TestLastingFaults(t *testing.T) {
 	run := regime.Start(t, "lasting fault: every call of a set from one on", 1, 1)
 	var counts halfwayCounts
 	for _, n := range []int{1, 2, 3, 5, 8, 13, 20} {
 		for _, stateToo := range []bool{false, true} {
-			// One run without faults counts the calls.
+			// Count the calls in a run without faults.
 			l := &lasting{}
 			h := newHalfway(t, n, stateToo, l)
 			before := h.files()

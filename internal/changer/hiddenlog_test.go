@@ -13,8 +13,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// The log, an undo, its dry run and a diff don't reveal the names of secret and denied
-// files to a client that may not see them; they do to the owner.
+// The log, an undo, its dry run and a diff don't show the names of secret and denied
+// files to a client that may not see them. The owner sees them.
 func TestLogHidesWhatPolicyDoes(t *testing.T) {
 	dir, state := t.TempDir(), t.TempDir()
 	ctx := context.Background()
@@ -69,7 +69,7 @@ func TestLogHidesWhatPolicyDoes(t *testing.T) {
 }
 
 // After random changes of secret and denied files, a client that may not see them learns
-// none of their names from the log, from undo, or from a diff.
+// none of their names from the log, an undo or a diff.
 func TestLogHidesRandomChanges(t *testing.T) {
 	run := stress.Start(t, "policy: what the log tells", 60, 5_000)
 	for seed := range run.Cases() {
@@ -131,7 +131,8 @@ func TestLogHidesRandomChanges(t *testing.T) {
 	}
 }
 
-// onlyText reports whether an answer has the text of a visible file, not a name.
+// onlyText reports whether an answer contains SECRET only in the text of a visible file,
+// not in a name.
 func onlyText(said string) bool {
 	return !strings.Contains(strings.ReplaceAll(said, "SECRETtext", ""), "SECRET")
 }

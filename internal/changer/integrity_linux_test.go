@@ -19,14 +19,14 @@ import (
 	regime "quarry/internal/stress"
 )
 
-// encodings write text independently of the code under test.
+// encodings encode text without using the code under test.
 var encodings = map[string]func(string) []byte{
 	"utf-8":     func(s string) []byte { return []byte(s) },
 	"utf-8-bom": func(s string) []byte { return append([]byte("\xef\xbb\xbf"), s...) },
 	"utf-16le":  func(s string) []byte { return wide(s, binary.LittleEndian) },
 	"utf-16be":  func(s string) []byte { return wide(s, binary.BigEndian) },
 	"windows-1252": func(s string) []byte {
-		out := []byte{0xe9, ' '} // never UTF-8
+		out := []byte{0xe9, ' '} // never valid UTF-8
 		for _, r := range s {
 			out = append(out, byte(r))
 		}
@@ -42,7 +42,8 @@ func wide(s string, order binary.AppendByteOrder) []byte {
 	return b
 }
 
-// noise returns text with line endings of both kinds, or none, long lines and late NULs.
+// noise returns text with mixed or missing line endings, long lines and, if nul is set,
+// late NULs.
 func noise(rng *rand.Rand, latin, nul bool) string {
 	var b strings.Builder
 	for range rng.IntN(20) {
@@ -71,8 +72,8 @@ func noise(rng *rand.Rand, latin, nul bool) string {
 	return b.String()
 }
 
-// In any file, an edit changes only the bytes it names; mode and extended attributes
-// remain, and the undo restores every byte.
+// An edit changes only the bytes it names, in any file. Mode and extended attributes
+// remain, and undo restores every byte.
 func TestByteIntegrity(t *testing.T) {
 	dir := regime.FastDir(t)
 	ws, err := quarry.Open(dir, &quarry.Options{StateDir: regime.FastDir(t)})

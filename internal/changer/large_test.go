@@ -22,7 +22,7 @@ func largeAnyway(w *Changer) *Changer {
 	return w
 }
 
-// randomEdits returns edits of a text of lines "needle NN word", some of which fail.
+// randomEdits returns edits for a text of lines "needle NN word". Some of them fail.
 func randomEdits(rng *rand.Rand) []change.Edit {
 	line := func() int { return 1 + rng.IntN(110) }
 	one := func() change.Edit {
@@ -52,8 +52,8 @@ func randomEdits(rng *rand.Rand) []change.Edit {
 	return edits
 }
 
-// Editing a file on disk, a page at a time, equals editing it in memory: the same
-// content, answer, error, diff and undo.
+// Editing a large file page by page gives the same content, answer, error, diff and undo
+// as editing it in memory.
 func TestLargeAgrees(t *testing.T) {
 	rng := rand.New(rand.NewPCG(18, 3))
 	ctx := context.Background()
@@ -116,8 +116,8 @@ func sameChange(t *testing.T, a, b *change.Change) {
 	}
 }
 
-// A large file modified between the plan and the write is a conflict, and the foreign
-// content remains.
+// If a large file is modified between plan and write, the change is a conflict, and the
+// foreign content remains.
 func TestLargeFileChangesMeanwhile(t *testing.T) {
 	for _, edit := range []change.Edit{
 		{Old: "needle", New: "N", Occurrence: change.All},
@@ -160,7 +160,7 @@ func TestReverseHunks(t *testing.T) {
 	}
 }
 
-// The report on a file counts all lines and hunks, not only those in the shown diff.
+// The report counts all lines and hunks of a file, not only those in the diff shown.
 func TestCountsOfACutDiff(t *testing.T) {
 	text := strings.Repeat("needle a\n", 5000) + strings.Repeat("other\n", 20) + strings.Repeat("needle b\nother\n\n\n\n\n\n\n\n\n", 100)
 	for _, w := range []*Changer{changing(t, map[string]string{"f.txt": text}), largeAnyway(changing(t, map[string]string{"f.txt": text}))} {

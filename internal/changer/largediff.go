@@ -14,8 +14,8 @@ import (
 	"quarry/internal/textfile"
 )
 
-// large reports whether the contents of an operation are too large to be held in
-// memory for a diff.
+// large reports whether the contents of e.Ops[i] are too large to be held in memory for a
+// diff.
 func (w *Changer) large(e journal.Entry, i int) bool {
 	op := e.Ops[i]
 	if e.BeforeSize(i) > w.largeFrom {
@@ -28,9 +28,8 @@ func (w *Changer) large(e journal.Entry, i int) bool {
 	return err == nil && info.Size > w.largeFrom
 }
 
-// largeDiff returns the diff of an operation on large contents. It reads the contents
-// kept by the journal, and the file if it is still as the operation left it, a page at a
-// time.
+// largeDiff returns the diff of an operation on large contents. It reads them a page at a
+// time, from the journal, or from the file if that is unchanged since the operation.
 func (w *Changer) largeDiff(e journal.Entry, i int, d change.PathDiff, reverse bool, opts *textedit.DiffOptions) (change.PathDiff, error) {
 	op := e.Ops[i]
 	shown, err := w.state.journal.Shown(e, i)
@@ -83,8 +82,8 @@ func (w *Changer) largeDiff(e journal.Entry, i int, d change.PathDiff, reverse b
 	return d, errors.Join(old.Err(), new.Err())
 }
 
-// openBefore opens the content before an operation. It may be small even if the content
-// after is large.
+// openBefore opens the content before an operation, which may be small even if the
+// content after it is large.
 func (w *Changer) openBefore(e journal.Entry, i int) (*journal.Kept, error) {
 	kept, err := w.state.journal.OpenBefore(e, i)
 	if !errors.Is(err, journal.ErrNotKept) || e.BeforeSize(i) > w.largeFrom {
@@ -97,7 +96,7 @@ func (w *Changer) openBefore(e journal.Entry, i int) (*journal.Kept, error) {
 	return journal.KeptBytes(data), nil
 }
 
-// versionText reads a content as text, if it has the wanted version.
+// versionText reads a content as text. It fails unless the content has the version want.
 func versionText(r io.ReaderAt, size int64, want rootfs.Version) (*textfile.Text, error) {
 	sum := version.NewRunningSum()
 	text, err := textfile.Scan(r, size, sum)
@@ -107,8 +106,8 @@ func versionText(r io.ReaderAt, size int64, want rootfs.Version) (*textfile.Text
 	return text, err
 }
 
-// binaryOr returns a diff without lines if err means that a content is not text, else
-// otherwise(err).
+// binaryOr returns d, without lines, if err means that a content is not text, and
+// otherwise(err) if not.
 func binaryOr(d change.PathDiff, otherwise func(error) (change.PathDiff, error), err error) (change.PathDiff, error) {
 	var binary *textfile.BinaryError
 	if !errors.As(err, &binary) {
@@ -118,7 +117,7 @@ func binaryOr(d change.PathDiff, otherwise func(error) (change.PathDiff, error),
 	return d, nil
 }
 
-// reverseHunks returns the hunks that undo the hunks of a change.
+// reverseHunks returns the hunks of the opposite change.
 func reverseHunks(hunks string) string {
 	var b, removed, added strings.Builder
 	var last *strings.Builder // the builder of the previous line

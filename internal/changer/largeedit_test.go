@@ -15,8 +15,8 @@ import (
 	regime "quarry/internal/stress"
 )
 
-// For a large file the journal keeps the bytes an edit overwrote. The change can be shown
-// whatever happens to the file, and undone and redone.
+// For a large file the journal keeps the bytes that an edit overwrote. The diff can be
+// shown whatever happens to the file later, and the change can be undone and redone.
 func TestLargeFileDiffAndUndo(t *testing.T) {
 	regime.SkipTiny(t)
 	text := strings.Repeat("some line of text\n", 150_000) + "the end\n"
@@ -51,7 +51,8 @@ func TestLargeFileDiffAndUndo(t *testing.T) {
 	}
 }
 
-// A large file with several names is rewritten in place, and so is its undo.
+// A large file with several hard links is rewritten in place, by the change and by its
+// undo.
 func TestLargeFileWithTwoNames(t *testing.T) {
 	text := bytes.Repeat([]byte("0123456789abcde\n"), 100_000)
 	ws := changeable(t, map[string]string{"big.txt": string(text)}, nil)
@@ -68,8 +69,8 @@ func TestLargeFileWithTwoNames(t *testing.T) {
 	}
 }
 
-// After more edits of a large file than the journal keeps, those still kept are undone one
-// by one, also after a restart, and each undo restores the earlier file.
+// A large file is edited more often than the journal can keep. The kept changes can be
+// undone one by one, also after reopening, and each undo restores the previous content.
 func TestLargeEditsBeyondTheCap(t *testing.T) {
 	regime.SkipShort(t)
 	edits := regime.Size(8, 20)
@@ -111,7 +112,7 @@ func TestLargeEditsBeyondTheCap(t *testing.T) {
 	undone := 0
 	for range log.Changes {
 		if _, err := ws.Undo(ctx, "", nil); fault.CodeOf(err) == fault.NotFound {
-			break // the undo itself takes room, and the oldest was dropped for it
+			break // the undo needs space too, so the oldest change was dropped
 		} else if err != nil {
 			t.Fatal(err)
 		}

@@ -14,8 +14,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// Lines read as one version are replaced in that version or not at all: a stale version
-// is refused whatever the file contains now.
+// Lines of a given version are replaced in that version or not at all. An outdated
+// version is refused whatever the file contains now.
 func TestLinesOfAVersion(t *testing.T) {
 	run := stress.Start(t, "edits by version and lines", 300, 10_000)
 	w := changing(t, nil)

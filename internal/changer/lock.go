@@ -9,10 +9,10 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// pathLocks orders the changes of one process. A lock on a path includes everything
-// below it. A set of paths is locked at once or not at all, so there is no deadlock.
-// Locks are granted in the order of the requests, so no request starves. Other processes
-// are ordered by the version that each change expects.
+// pathLocks orders the changes of one process. A lock on a path includes everything below
+// it. A request locks all its paths at once, so there is no deadlock. Requests are
+// granted in order, so none starves. Changes of other processes are detected by the
+// version that each change expects.
 type pathLocks struct {
 	mu    sync.Mutex
 	queue []*pathHold // in request order; guarded by mu
@@ -21,12 +21,12 @@ type pathLocks struct {
 type pathHold struct {
 	locks *pathLocks
 	paths map[rootfs.Path]bool // guarded by locks.mu
-	turn  chan struct{}        // closed when it holds its paths
+	turn  chan struct{}        // closed when the paths are locked
 	held  bool
 }
 
-// lock waits until no earlier request wants any of the paths, or one beneath or above
-// them.
+// lock waits until no earlier request includes any of the paths, or a path below or above
+// one.
 func (l *pathLocks) lock(ctx context.Context, paths ...rootfs.Path) (unlock func(), err error) {
 	h, err := l.hold(ctx, paths...)
 	if err != nil {
@@ -35,7 +35,7 @@ func (l *pathLocks) lock(ctx context.Context, paths ...rootfs.Path) (unlock func
 	return h.unlock, nil
 }
 
-// hold is like lock for a set of paths that may grow.
+// hold is like lock, but more paths can be added later.
 func (l *pathLocks) hold(ctx context.Context, paths ...rootfs.Path) (*pathHold, error) {
 	h := &pathHold{locks: l, paths: make(map[rootfs.Path]bool, len(paths)), turn: make(chan struct{})}
 	for _, p := range paths {
@@ -64,8 +64,8 @@ func (h *pathHold) unlock() {
 	l.wake()
 }
 
-// extend adds paths to a hold if they are free at once. It never waits: two holds that
-// wait for each other's paths would deadlock. Later requests continue to wait.
+// extend adds paths to a hold if none of them is locked. It never waits: two holds
+// waiting for each other's paths would deadlock. Later requests continue to wait.
 func (h *pathHold) extend(paths []rootfs.Path) bool {
 	l := h.locks
 	l.mu.Lock()
@@ -96,7 +96,7 @@ func (l *pathLocks) wake() {
 	}
 }
 
-// meets reports whether a path of one is beneath a path of the other.
+// meets reports whether a path of either hold is equal to or below a path of the other.
 func (h *pathHold) meets(other *pathHold) bool {
 	return h.beneath(other) || other.beneath(h)
 }

@@ -14,10 +14,10 @@ import (
 	"quarry/internal/stress"
 )
 
-// The undo of an edit of lines beneath other edits of lines equals a merge of the current
-// file with the file before the edit, whose common ancestor is the file after it. Where
-// neither we nor git find a conflict, the results are equal, in texts with many repeated
-// lines.
+// Undoing an edit after later edits equals a three-way merge: of the present file and the
+// file before the edit, with the file after the edit as common ancestor. If neither
+// Quarry nor git finds a conflict, the results are equal, even in texts with many
+// repeated lines.
 func TestUndoAgainstGitMergeFile(t *testing.T) {
 	git, err := exec.LookPath("git")
 	if err != nil {
@@ -52,7 +52,7 @@ func TestUndoAgainstGitMergeFile(t *testing.T) {
 		}
 		now := someLines(rng, changed)
 		if seed%2 == 0 {
-			write(now) // from outside
+			write(now) // an edit by another program
 		} else if _, err := w.Apply(t.Context(), change.Set{Ops: []change.Op{{Verb: change.WriteFile, Path: name, Content: []byte(now)}}}); err != nil {
 			t.Fatal(err)
 		}
@@ -93,13 +93,14 @@ func TestUndoAgainstGitMergeFile(t *testing.T) {
 	if counts["same"] < cases/5 || counts["refused by both"] < cases/20 {
 		t.Error("too few cases that tell something")
 	}
-	// A misplaced edit shows as a conflict: with one planted there are 10 of 60, without 1.
+	// Misplaced edits show up as conflicts here: with a bug planted there were 10 in 60
+	// cases, normally there is 1.
 	if counts["refused by us alone"] > cases/20 {
 		t.Error("we refuse much that git merges")
 	}
 }
 
-// fewLines returns a text of n lines with repetitions.
+// fewLines returns a text of n lines, many of them equal.
 func fewLines(rng *rand.Rand, n int) string {
 	var b strings.Builder
 	for range n {

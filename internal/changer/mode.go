@@ -9,7 +9,7 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// mode plans to set or clear the executable bits of a file.
+// mode plans a change of a file's execute permission.
 func (p *planner) mode(t *task, path, shown rootfs.Path) error {
 	info, err := p.w.root.Stat(path)
 	if err != nil {
@@ -33,8 +33,8 @@ func (p *planner) mode(t *task, path, shown rootfs.Path) error {
 	return nil
 }
 
-// withExecutable returns the mode with execute permission for everyone who may read, or
-// without any. git stores no other part of a mode.
+// withExecutable returns m with execute permission for everyone who may read, or for no
+// one. git records nothing else of a mode.
 func withExecutable(m fs.FileMode, executable bool) fs.FileMode {
 	if executable {
 		return m | m&0o444>>2
@@ -42,8 +42,8 @@ func withExecutable(m fs.FileMode, executable bool) fs.FileMode {
 	return m &^ 0o111
 }
 
-// modeAlone finishes the plan of a task that changes no content, so that the file need not
-// be text.
+// modeAlone completes the plan of a task that changes no content. The file need not be
+// text.
 func (p *planner) modeAlone(t *task, path rootfs.Path, version rootfs.Version) error {
 	if err := checkVersion(path, version, t.Version); err != nil {
 		return err

@@ -23,8 +23,8 @@ func modeOf(t *testing.T, w *Changer, name string) fs.FileMode {
 	return info.Mode().Perm()
 }
 
-// git's "old mode" and "new mode" are applied, alone, with an edit and with a rename, also
-// to files that are not text; one undo restores the modes, and a redo sets them again.
+// git's "old mode" and "new mode" are applied, alone, with an edit and with a rename,
+// also to binary files. One undo restores the modes, and a redo sets them again.
 func TestPatchChangesModes(t *testing.T) {
 	if !rootfs.ExecutableBit {
 		t.Skip("this system keeps no executable bit")
@@ -86,7 +86,7 @@ func TestPatchChangesModes(t *testing.T) {
 	modes(true)
 }
 
-// Our own diff of a mode and a content can be applied again.
+// Quarry's own diff of a mode and a content can be applied again.
 func TestModeDiffAppliesAgain(t *testing.T) {
 	if !rootfs.ExecutableBit {
 		t.Skip("this system keeps no executable bit")
@@ -113,8 +113,8 @@ func TestModeDiffAppliesAgain(t *testing.T) {
 	}
 }
 
-// A mode changed since is kept: the undo is refused and says why. A plan is refused if the
-// file got another mode, and one that changes nothing makes no change.
+// An undo is refused, with the reason, if the file's mode was changed since. A plan is
+// refused if a file got another mode. A plan that changes nothing makes no change.
 func TestModeConflicts(t *testing.T) {
 	if !rootfs.ExecutableBit {
 		t.Skip("this system keeps no executable bit")
@@ -122,7 +122,7 @@ func TestModeConflicts(t *testing.T) {
 	ctx := context.Background()
 	w := changing(t, map[string]string{"a": "one\n", "b": "two\n"})
 	name := filepath.Join(w.root.RealDir(), "a")
-	if err := os.Chmod(name, 0o644); err != nil { // whatever the umask
+	if err := os.Chmod(name, 0o644); err != nil { // independent of the umask
 		t.Fatal(err)
 	}
 	makeExecutable := change.Set{Ops: []change.Op{{Verb: change.EditFile, Path: "a", Executable: new(true)}}}

@@ -29,7 +29,7 @@ func (w *Changer) resolveMove(t *task) (err error) {
 	return nil
 }
 
-// planMoves plans all moves of a set, and the changes that follow from them.
+// planMoves plans all moves of a set, and the changes that they require in other files.
 func (p *planner) planMoves(ctx context.Context, tasks []*task) error {
 	var moving []*task
 	for _, t := range tasks {
@@ -58,8 +58,8 @@ func (p *planner) planMoves(ctx context.Context, tasks []*task) error {
 }
 
 // move plans the move or rename of a file, a symlink, or a folder with its contents. It
-// never overwrites, makes missing folders, and may change only the case of a name. moved
-// is false if there is nothing to do.
+// never overwrites. It creates missing folders. The new path may differ from the old only
+// in case. moved is false if there is nothing to do.
 func (p *planner) move(ctx context.Context, t *task) (moved bool, err error) {
 	info, err := p.checkMove(t)
 	if err != nil {
@@ -96,7 +96,7 @@ func (p *planner) move(ctx context.Context, t *task) (moved bool, err error) {
 			if err != nil {
 				return err
 			}
-			// Another process may have changed the files after they were judged.
+			// Another process may have changed the files after the first check.
 			if err = p.w.guardTree(context.WithoutCancel(ctx), t.to, t.to.String()); err != nil {
 				return errors.Join(err, root.Rename(t.to, t.path))
 			}
@@ -106,7 +106,7 @@ func (p *planner) move(ctx context.Context, t *task) (moved bool, err error) {
 	return true, nil
 }
 
-// checkMove returns an error for an entry that can't be moved.
+// checkMove returns an error if the entry can't be moved.
 func (p *planner) checkMove(t *task) (rootfs.Info, error) {
 	root := p.w.root
 	info, err := root.Stat(t.path)

@@ -21,8 +21,8 @@ func TestMove(t *testing.T) {
 	files := map[string]string{"a.txt": "a", "d/x.txt": "x", "d/e/y.txt": "y", "z.txt": "z"}
 	for _, c := range []struct {
 		name, from, to string
-		code           fault.Code // "" is success
-		has            string     // a file that is there afterwards
+		code           fault.Code // "" means success
+		has            string     // a file that must exist afterwards
 	}{
 		{"rename", "a.txt", "b.txt", "", "b.txt"},
 		{"into new folders", "a.txt", "n/m/a.txt", "", "n/m/a.txt"},
@@ -84,7 +84,8 @@ func utf16le(s string) string {
 	return string(b)
 }
 
-// A move in a vault and its link updates are one change, in files of any encoding.
+// A move in a vault and the resulting link updates are one change, in files of any
+// encoding.
 func TestMoveUpdatesLinks(t *testing.T) {
 	files := map[string]string{
 		".obsidian/app.json": `{"alwaysUpdateLinks": true}`,
@@ -174,15 +175,16 @@ func TestMoveCountsBrokenLinks(t *testing.T) {
 	if c.Links.Updated != 0 || c.Links.Broken != 3 || len(c.Links.BrokenIn) != 2 {
 		t.Errorf("left alone: %+v", c.Links)
 	}
-	// A name that Windows-1252 can't encode breaks only the link there.
+	// A name that Windows-1252 can't encode breaks only the link in the file with that
+	// encoding.
 	c = must(t)(ws.Move(ctx, "A.md", "日.md", &change.MoveOptions{Links: change.LinksUpdate}))
 	if c.Links.Updated != 2 || c.Links.Broken != 1 || len(c.Warnings) != 1 {
 		t.Errorf("updated: %+v, %v", c.Links, c.Warnings)
 	}
 }
 
-// A link file that changes between reading and rewriting is a conflict, and files
-// rewritten before are rolled back.
+// If a file with links changes between reading and rewriting, that is a conflict, and
+// files already rewritten are rolled back.
 func TestUndoOfMoveRefusesForeignChange(t *testing.T) {
 	ws := changeable(t, map[string]string{
 		".obsidian/app.json": `{"alwaysUpdateLinks": true}`, "A.md": "", "B.md": "[[A]]", "C.md": "[[A]]",

@@ -9,7 +9,7 @@ import (
 	"quarry/fault"
 )
 
-// A folder is not moved if that would expose files that the owner's rules deny.
+// A folder can't be moved if that would expose files that the owner's rules deny.
 func TestMoveKeepsClosed(t *testing.T) {
 	files := map[string]string{"docs/private/x.txt": "closed", "docs/open.txt": "open", "keys/server.pem": "closed", "lib/.git/config": "closed", "lib/a.txt": "open"}
 	for _, c := range []struct {
@@ -41,8 +41,8 @@ func TestMoveKeepsClosed(t *testing.T) {
 	}
 }
 
-// The undo of a move must not expose files either: the owner's rules apply to changes
-// that an agent undoes or redoes.
+// Undoing a move must not expose files either: the owner's rules also apply when an agent
+// undoes or redoes changes.
 func TestUndoKeepsClosed(t *testing.T) {
 	files := map[string]string{"pub/p.txt": "hush", "docs/private/x.txt": "closed", "docs/open.txt": "open", "keys/server.pem": "closed"}
 	state := t.TempDir()
@@ -90,7 +90,7 @@ func TestUndoKeepsClosed(t *testing.T) {
 				t.Fatal(err)
 			}
 			if c.deny == "docs/private" {
-				return // the redo closes open files, as any move may
+				return // the redo hides files, as any move may
 			}
 			if _, err := agent.Undo(ctx, undone.ID, nil); fault.CodeOf(err) != fault.ProtectedPath {
 				t.Errorf("the agent makes it again: %v", err)
@@ -99,8 +99,8 @@ func TestUndoKeepsClosed(t *testing.T) {
 	}
 }
 
-// A folder that contains a denied file is not deleted, a dry run says so too, and no
-// answer names its contents.
+// A folder with a denied file can't be deleted, and a dry run says so too. No answer
+// names the folder's contents.
 func TestFoldersWithClosedFiles(t *testing.T) {
 	files := map[string]string{"docs/private/hush.txt": "closed", "docs/sub/x.pem": "closed", "docs/open.txt": "open"}
 	ws := changeable(t, files, &quarry.Options{Deny: []string{"docs/private/**"}})

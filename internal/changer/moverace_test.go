@@ -11,7 +11,8 @@ import (
 	"quarry/change"
 )
 
-// A file that another process changes after a move was judged is moved back.
+// If another process changes a file right after a move was checked, the file is moved
+// back.
 func TestMoveIsJudgedAgain(t *testing.T) {
 	dir := t.TempDir()
 	for _, folder := range []bool{false, true} {
@@ -39,7 +40,7 @@ func TestMoveIsJudgedAgain(t *testing.T) {
 			}
 			return func(before, after []byte) error {
 				if judged++; judged == 1 {
-					put("evil") // a write by a second process is seen from now on
+					put("evil") // from now on, simulate a write by another process
 				}
 				if string(before)+string(after) == "evil" {
 					return errEvil

@@ -14,9 +14,9 @@ import (
 	"quarry/internal/stress"
 )
 
-// A patch made for another state of a file is applied at the right place or refused, never
-// elsewhere. The generator marks the place with text that the hunk removes and that occurs
-// nowhere else in the true result.
+// A patch made for another state of a file is applied at the right place or refused, but
+// never applied elsewhere. The generator marks the right place with text that the hunk
+// removes and that is nowhere else in the correct result.
 func TestMutatedPatches(t *testing.T) {
 	run := stress.Start(t, "mutated patches", 300, 10_000)
 	applied, refused := 0, 0
@@ -59,8 +59,8 @@ func TestMutatedPatches(t *testing.T) {
 // mutation is a file, a patch, and the only right result.
 type mutation struct{ kind, file, patch, want string }
 
-// newMutation makes a file of few different lines, so that contexts repeat, a diff of one
-// place, and then changes the file, the numbers or the context.
+// newMutation makes a file of few distinct lines, so that contexts repeat, and a diff of
+// one place. It then changes the file, the line numbers or the context.
 func newMutation(rng *rand.Rand) *mutation {
 	words := []string{"{", "}", "a()", "b()", "return", "", "if x {", "else"}
 	lines := make([]string, 20+rng.IntN(40))
@@ -100,7 +100,7 @@ func newMutation(rng *rand.Rand) *mutation {
 		before = append(extra, before...)
 	case 2:
 		m.kind = "wrong numbers"
-		// If the same lines also occur at that number, the error can't be detected.
+		// A wrong number is undetectable if the same lines also occur there.
 		stated = 1 + rng.IntN(len(lines))
 		if standsAt(lines, lines[from:to], stated-1) && stated != from+1 {
 			stated = len(lines) + 50
@@ -117,7 +117,7 @@ func newMutation(rng *rand.Rand) *mutation {
 			}
 			before = append(append(append([]string(nil), pad...), copied...), before...)
 			if standsAt(append(append(append([]string(nil), before...), middle...), after...), lines[from:to], stated-1) {
-				stated = 0 // the copy must not be where the number points
+				stated = 0 // the number must not point to the copy
 			}
 		}
 	case 4:
@@ -143,7 +143,7 @@ func newMutation(rng *rand.Rand) *mutation {
 	return m
 }
 
-// standsAt reports whether lines have block at an index.
+// standsAt reports whether lines contain block at index at.
 func standsAt(lines, block []string, at int) bool {
 	if at < 0 || at+len(block) > len(lines) {
 		return false

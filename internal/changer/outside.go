@@ -10,7 +10,8 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// outside is the log of changes by other programs, opened when it exists.
+// outside is the log of changes by other programs. It is opened on first use, if it
+// exists.
 type outside struct {
 	state *rootfs.Root
 	files *rootfs.Root // of the workspace
@@ -22,7 +23,7 @@ type outside struct {
 	top     *rootfs.Root
 }
 
-// log returns the open log; nil if nothing was recorded.
+// log returns the open log, or nil if nothing was recorded.
 func (o *outside) log() *journal.Journal {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -32,13 +33,13 @@ func (o *outside) log() *journal.Journal {
 	if o.journal == nil {
 		var err error
 		if o.journal, o.folder, err = journal.OpenOutside(o.state, false, &journal.Options{Blob: o.blob}); err != nil {
-			return nil // the log of our own changes must not depend on it
+			return nil // the log of Quarry's changes must work without this one
 		}
 	}
 	return o.journal
 }
 
-// blob reads a content from git.
+// blob returns the content of a git blob.
 func (o *outside) blob(id string) ([]byte, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

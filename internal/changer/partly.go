@@ -10,12 +10,12 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// endPartly ends a change that failed and could not be rolled back: as far as the caller
-// knows, the first left operations remain. The disk decides the report. If all of the
-// change is there, its entry is closed as complete. If someone has changed files since,
-// those are left alone and the others are rolled back. Otherwise the change is half
-// applied, or can't be read: its entry remains open, so that the log says so, and undo,
-// the next change and the next start roll it back.
+// endPartly ends a failed change that could not be rolled back. The caller assumes that
+// its first left operations remain; endPartly compares the files. If the change is
+// complete, its entry is closed. If other programs have changed files since, those files
+// are not touched and the others are rolled back. Otherwise the change is half applied,
+// or the files can't be read. Then its entry remains open, so that the log shows it, and
+// undo, the next change and the next Open try to roll it back.
 func (w *Changer) endPartly(ctx context.Context, tx *journal.Tx, left int, cause, stuck error) error {
 	e := tx.Entry()
 	w.log.Error("change not rolled back", "id", e.ID, "cause", cause, "err", stuck)
@@ -27,7 +27,7 @@ func (w *Changer) endPartly(ctx context.Context, tx *journal.Tx, left int, cause
 	var torn *rootfs.StuckError
 	switch {
 	case err == nil && u.Done == 0 && !u.Begun:
-		return errors.Join(cause, tx.Abort()) // it was done, but not durably
+		return errors.Join(cause, tx.Abort()) // the change was applied, but not durably
 	case err == nil && u.Done == len(e.Ops):
 		err = tx.Commit(trashed...)
 	case err == nil && u.Done < 0 && !errors.As(errors.Join(cause, stuck), &torn):
@@ -39,11 +39,11 @@ func (w *Changer) endPartly(ctx context.Context, tx *journal.Tx, left int, cause
 	return &change.PartialError{ID: string(e.ID), Partly: *u.Partly(), Cause: cause, Stuck: errors.Join(stuck, err)}
 }
 
-// leaveOthers ends a failed change some of whose files were changed by others since. Files
-// that are still as the change left them are rolled back.
+// leaveOthers ends a failed change if other programs have changed some of its files
+// since. The files that are still as the change left them are rolled back.
 func (w *Changer) leaveOthers(ctx context.Context, tx *journal.Tx, left int, trashed []journal.Result, cause, stuck error) error {
 	e := tx.Entry()
-	// Operations already rolled back are at the end.
+	// The last operations were already rolled back.
 	err := tx.CommitPart(left, trashed...)
 	if err == nil {
 		e.Ops = e.Ops[:min(left, len(e.Ops))]
@@ -53,19 +53,19 @@ func (w *Changer) leaveOthers(ctx context.Context, tx *journal.Tx, left int, tra
 	return &change.PartialError{ID: string(e.ID), Partly: *u.Partly(), Cause: cause, Stuck: errors.Join(stuck, err, failed)}
 }
 
-// undoRest undoes the files that are still as a change left them, or that can be undone
-// beneath later changes.
+// undoRest undoes a change in the files that are unmodified since. If beneath is set, it
+// also undoes it in files with later changes, where possible.
 func (w *Changer) undoRest(ctx context.Context, e journal.Entry, beneath bool, summary string) error {
 	_, err := w.undoUnlocked(ctx, e, change.Options{Tool: journal.Recovery, SkipConflicts: true, Summary: summary}, beneath)
 	var nothing *change.UndoError
 	if errors.As(err, &nothing) || errors.Is(err, errNothingLeft) {
-		return nil // no file has a part of the change that can be undone
+		return nil // there is nothing that can be undone
 	}
 	return err
 }
 
-// partly describes the files of an entry that was left half-way; nil if it is complete, in
-// progress, or undone.
+// partly describes the files of an entry that was half applied. It returns nil if the
+// entry is complete, in progress, or undone.
 func (w *Changer) partly(e journal.Entry) (*change.Partly, error) {
 	switch {
 	case e.Status == journal.Committed && e.Planned != nil && e.UndoneBy == "":
@@ -84,8 +84,8 @@ func (w *Changer) partly(e journal.Entry) (*change.Partly, error) {
 	return u.Partly(), nil
 }
 
-// repairLeft tries again to roll back a change that this process left half-way, before it
-// makes another. If that fails, the log still says so.
+// repairLeft is called before a change. It tries again to roll back an earlier change
+// that this process left half applied. If that fails, the log still shows it.
 func (w *Changer) repairLeft(ctx context.Context) {
 	if !w.state.left.Load() {
 		return
@@ -99,10 +99,10 @@ func (w *Changer) repairLeft(ctx context.Context) {
 	}
 }
 
-// undoInterrupted undoes a half-applied change by rolling it back. Without an id that is
-// the last change if nothing was made after it. If the start of this process has already
-// rolled it back, the answer says so: otherwise the undo would apply to the change before
-// it. The Change is nil if id means another change.
+// undoInterrupted rolls back a half-applied change. Without an id, that is the last
+// change, if it is half applied. If Open has already rolled back that change, the answer
+// says so: otherwise the undo would apply to the change before it. The returned Change is
+// nil if id names another change.
 func (w *Changer) undoInterrupted(ctx context.Context, id string, o change.Options) (*change.Change, error) {
 	j := w.state.journal
 	cut, err := j.Interrupted()
@@ -135,7 +135,7 @@ func (w *Changer) undoInterrupted(ctx context.Context, id string, o change.Optio
 	}
 	known, err := journal.ParseID(id)
 	if err != nil {
-		return nil, nil // the caller reports it
+		return nil, nil // the caller reports the error
 	}
 	if !slices.Contains(cut, known) {
 		if was, err := j.RolledBack(known); err != nil || !was {
@@ -176,7 +176,7 @@ func (w *Changer) undoInterrupted(ctx context.Context, id string, o change.Optio
 
 var errStillHalf = errors.New("the undo failed")
 
-// whyStuck tries to settle one change and returns why that fails.
+// whyStuck tries again to settle one change and returns the error.
 func (w *Changer) whyStuck(ctx context.Context, id journal.ID) error {
 	list, err := w.state.journal.Unfinished(w.root)
 	for _, u := range list {
@@ -187,8 +187,8 @@ func (w *Changer) whyStuck(ctx context.Context, id journal.ID) error {
 	return err
 }
 
-// rolledBack returns the answer to an undo of a half-applied change. The undo has no entry
-// of its own: the change is as if it had never begun.
+// rolledBack returns the answer to an undo of a half-applied change. This undo has no log
+// entry: the change counts as not begun.
 func rolledBack(id string, before *change.Partly, o change.Options) *change.Change {
 	c := &change.Change{Tool: toolOf(o.Tool, "undo"), Undoes: id, DryRun: o.DryRun, Paths: []string{}, Client: o.Client.OneLine()}
 	c.Did = change.Action{Verb: change.RolledBack, ID: id}

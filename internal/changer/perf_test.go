@@ -12,7 +12,7 @@ import (
 	regime "quarry/internal/stress"
 )
 
-// A small edit in a large file costs at most three times as much as reading it and
+// A small edit in a large file takes at most three times as long as reading the file and
 // writing it back durably.
 func TestLargeEditSpeed(t *testing.T) {
 	if testing.Short() || os.Getenv("PERF") == "" && !regime.Long() {
@@ -29,7 +29,7 @@ func TestLargeEditSpeed(t *testing.T) {
 	for _, word := range []string{"end", "start"} {
 		plain, edit := time.Hour, time.Hour
 		from, to := "the "+word, "The "+word
-		for range 5 { // in turns, so that other load affects both
+		for range 5 { // alternate, so that other load affects both
 			plain = min(plain, best(1, func(int) { rewrite(t, file) }))
 			edit = min(edit, best(1, func(int) {
 				must(t)(ws.Edit(ctx, "big.txt", []change.Edit{change.Edit{Old: from, New: to, Occurrence: change.First}}, nil))
@@ -85,7 +85,8 @@ func TestSmallEditSpeed(t *testing.T) {
 	}
 }
 
-// TestVaultMoveSpeed moves a note of a large vault, which reads the whole vault for links.
+// TestVaultMoveSpeed moves a note in a large vault, for which all notes are searched for
+// links.
 func TestVaultMoveSpeed(t *testing.T) {
 	regime.SkipShort(t)
 	notes, moves := 1500, 2

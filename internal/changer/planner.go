@@ -13,33 +13,33 @@ import (
 	"quarry/internal/textedit"
 )
 
-// planner computes the steps of a set and the Change that reports them. It
-// changes nothing.
+// planner computes the steps of a set and the Change that reports them. It does not
+// change files.
 type planner struct {
 	w        *Changer
 	set      *change.Set
 	c        *change.Change
 	failures failures
-	versions map[int]string      // by operation: the version of its file as read
+	versions map[int]string      // by operation: the file's version when it was read
 	files    map[int]change.File // by operation
 	moded    map[int]bool        // operations that change a mode
 	linked   map[fileID]journal.Op
-	shown    int           // lines of diffs so far
-	did      change.Action // the summary of the set, if it is one task
+	shown    int           // number of diff lines so far
+	did      change.Action // the summary, if the set is one task
 
-	// The steps in order: modes and contents, folders, new files, moves, and deletions last,
-	// because only the undo of a deletion needs more than the journal.
+	// The steps, in the order of execution. Deletions are last, because only their undo
+	// depends on more than the journal.
 	modes, contents, folders, made, moves, gone []step
 	folderSet                                   map[rootfs.Path]bool
 	hold                                        *pathHold
-	followed                                    map[string]*followedFile // read by the Extension, by path
-	relinks                                     map[string][]change.Edit // edits of the Extension, by path, in files that a task edits too
-	opened                                      []*rootfs.File           // large files, read until the plan is carried out
-	held                                        int64                    // bytes of small files in memory
+	followed                                    map[string]*followedFile // files read by the Extension, by path
+	relinks                                     map[string][]change.Edit // by path: the Extension's edits of files that a task also edits
+	opened                                      []*rootfs.File           // large files, open until the plan is carried out
+	held                                        int64                    // bytes of file contents in memory
 	effort                                      textedit.Effort
 }
 
-// close releases the files of the plan.
+// close closes the files of the plan.
 func (p *planner) close() {
 	for _, f := range p.opened {
 		f.Close()
@@ -61,10 +61,10 @@ func (p *planner) steps() []step {
 	return all
 }
 
-// After this many lines, a Change omits the diffs of further files.
+// Once a Change has this many diff lines, further files are shown without a diff.
 const (
 	maxDiffLines = 400
-	maxFullLines = 200_000 // of a plan that is shown to a person
+	maxFullLines = 200_000 // for a plan shown to a user
 )
 
 func (p *planner) full() bool { return p.set.FullDiff && p.c.DryRun }
@@ -77,7 +77,7 @@ func (p *planner) limits() *textedit.DiffOptions {
 	return diffLimits()
 }
 
-// show adds diffs to the change, as long as they fit an answer.
+// show adds diffs to the change until its limit is reached.
 func (p *planner) show(diffs ...change.PathDiff) {
 	most := maxDiffLines
 	if p.full() {
@@ -91,7 +91,7 @@ func (p *planner) show(diffs ...change.PathDiff) {
 	}
 }
 
-// file adds a line to the report, in the order of the operations.
+// file adds a file to the report. Tasks are planned in the order of the operations.
 func (p *planner) file(t *task, f change.File, d change.PathDiff) {
 	f.Ops = t.ops
 	f.Hunks, f.Added, f.Removed = d.Counts()
@@ -101,13 +101,13 @@ func (p *planner) file(t *task, f change.File, d change.PathDiff) {
 	p.files[t.index] = f
 }
 
-// planAll plans every task, and refuses the set with all errors.
+// planAll plans every task. If any fail, it refuses the set with all their errors.
 func (p *planner) planAll(ctx context.Context, tasks []*task) error {
 	if err := p.planMoves(ctx, tasks); err != nil {
 		return err
 	}
 	watch := progress.Of(ctx)
-	watch.Expect(3 * len(tasks)) // tasks are read, journaled and carried out
+	watch.Expect(3 * len(tasks)) // each task is read, journaled and carried out
 	for _, t := range tasks {
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
@@ -136,7 +136,7 @@ func (p *planner) planAll(ctx context.Context, tasks []*task) error {
 	return nil
 }
 
-// refuse records the errors of a task, one for each edit.
+// refuse records the errors of a task, which may be one per edit.
 func (p *planner) refuse(t *task, err error) {
 	if err == nil {
 		return
@@ -155,8 +155,8 @@ func (p *planner) refuse(t *task, err error) {
 	p.blame(t, err)
 }
 
-// blame records an error for its operation. The number of an edit counts within
-// its operation, and is omitted if there is only one.
+// blame records an error for its operation. An edit is numbered within its operation,
+// unless it is the only one.
 func (p *planner) blame(t *task, err error) {
 	var edit *change.EditError
 	if !errors.As(err, &edit) || edit.Index >= len(t.from) {
@@ -176,7 +176,7 @@ func (p *planner) blame(t *task, err error) {
 	}
 }
 
-// finish completes the report: diffs, files, paths and the summary.
+// finish completes the report with diffs, files, paths and a summary.
 func (p *planner) finish(tasks []*task) {
 	c := p.c
 	showDiff(c, c.Diffs...)
@@ -202,8 +202,8 @@ func (p *planner) finish(tasks []*task) {
 	c.Proposal, c.Rule = p.set.Proposal, p.set.Rule
 }
 
-// content plans new content for a file. A file with several names is written once,
-// because all names share the content.
+// content plans new content for a file. A file with several hard links is written once,
+// because they share the content.
 func (p *planner) content(info rootfs.Info, s step) error {
 	if info.Nlink > 1 {
 		id := fileID{info.Dev, info.Ino}
@@ -219,10 +219,10 @@ func (p *planner) content(info rootfs.Info, s step) error {
 	return nil
 }
 
-// fileID identifies a file by its inode, not by its name.
+// fileID identifies a file by device and inode.
 type fileID struct{ dev, ino uint64 }
 
-// needFolders plans the folders above a path.
+// needFolders plans the creation of dir and its parents, as far as they are missing.
 func (p *planner) needFolders(dir rootfs.Path) error {
 	missing, err := p.w.missing(dir)
 	if err != nil {

@@ -11,17 +11,17 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// Plans are stored in the state folder under their digests. A plan names the version of
-// every file it was made for, so applying it later does exactly what was shown, or
+// Plans are stored in the state folder under their digests. A plan has the version of
+// every file that it was made for, so applying it later does exactly what was shown, or
 // nothing.
 
-// maxPlansKept bounds the stored plans; the oldest are dropped.
+// maxPlansKept limits the number of stored plans; the oldest are deleted.
 const maxPlansKept = 64
 
-// maxPlan bounds the text of a stored plan.
+// maxPlan limits the size of a stored plan.
 const maxPlan = 16 << 20
 
-// textOf returns the number of bytes of text in a set.
+// textOf returns the number of text bytes in a set.
 func textOf(set *change.Set) int {
 	n := 0
 	for _, op := range set.Ops {
@@ -93,7 +93,7 @@ func (s *state) readPlan(digest string) ([]byte, error) {
 	return data, err
 }
 
-// dropPlans makes room for one more.
+// dropPlans deletes the oldest plans to make room for a new one.
 func (s *state) dropPlans(dir rootfs.Path) error {
 	entries, err := s.root.List(dir)
 	if err != nil || len(entries) < maxPlansKept {

@@ -19,7 +19,7 @@ import (
 	regime "quarry/internal/stress"
 )
 
-// pick returns the short or the long count, for tests without a regime of their own.
+// pick returns short or long, for tests that aren't part of a stress regime.
 func pick(short, long int) int {
 	if regime.Long() {
 		return long
@@ -60,9 +60,9 @@ func TestEditorChild(t *testing.T) {
 	fmt.Println("conflicts", conflicts)
 }
 
-// Several processes edit the same files, each based on what it has read, while another
-// program appends without coordination. Nothing acknowledged is lost: it is in the file,
-// or in a conflict copy beside it.
+// Several processes edit the same files, each starting from the content it read, while
+// another program appends without coordination. No completed edit is lost: it is in the
+// file, or in a conflict copy next to it.
 func TestLostUpdate(t *testing.T) {
 	base := regime.FastDir(t)
 	for _, d := range []string{"ws", "state", "data"} {
@@ -134,8 +134,8 @@ func TestLostUpdate(t *testing.T) {
 		len(want), procs, conflicts, len(written), len(files)-3)
 }
 
-// appendCarelessly is a program that opens, appends and closes. It ends after some
-// hundred lines: otherwise slow editors would never find the file at rest.
+// appendCarelessly is the other program: it opens, appends and closes. It stops after
+// some hundred lines; otherwise slow editors would never find the file unchanged.
 func appendCarelessly(dir string, stop <-chan struct{}, done chan<- []string) {
 	var written []string
 	for i := range pick(400, 20_000) {
@@ -154,7 +154,7 @@ func appendCarelessly(dir string, stop <-chan struct{}, done chan<- []string) {
 		if f.Close() == nil && err == nil {
 			written = append(written, line)
 		}
-		time.Sleep(300 * time.Microsecond) // at its own pace
+		time.Sleep(300 * time.Microsecond) // independent of the editors
 	}
 	done <- written
 }
@@ -233,8 +233,8 @@ func fullDisk(t *testing.T, base, small string) {
 	}
 }
 
-// undoOneByOne is undoAll with a workspace opened for each undo: a replaced file keeps its
-// space for half a second, or until the workspace closes.
+// undoOneByOne is undoAll, but reopens the workspace for each undo. Otherwise a replaced
+// file keeps its disk space for half a second.
 func undoOneByOne(t *testing.T, base string) int {
 	t.Helper()
 	for n := 0; ; n++ {
@@ -253,7 +253,7 @@ func undoOneByOne(t *testing.T, base string) int {
 	}
 }
 
-// fill leaves about free bytes on the file system.
+// fill fills the file system except for about free bytes.
 func fill(t *testing.T, filler string, free int) {
 	t.Helper()
 	f, err := os.Create(filler)

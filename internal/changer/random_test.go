@@ -47,7 +47,7 @@ func (a *actor) fresh() string {
 	return p
 }
 
-// entries lists the entries, without hidden ones.
+// entries lists the vault's entries except hidden ones.
 func (a *actor) entries(t testing.TB, folders bool) []string {
 	t.Helper()
 	kind := search.OnlyFiles
@@ -63,7 +63,7 @@ func (a *actor) entries(t testing.TB, folders bool) []string {
 		out = append(out, e.Path)
 		if link := path.Join(path.Dir(e.Path), "link"); folders && !slices.Contains(out, link) {
 			if _, err := os.Readlink(filepath.Join(a.ws.Dir(), link)); err == nil {
-				out = append(out, link) // a symlink, which no search lists
+				out = append(out, link) // searches don't list symlinks
 			}
 		}
 	}
@@ -96,7 +96,7 @@ func (a *actor) text(files []string) string {
 	return b.String()
 }
 
-// set makes several changes as one.
+// set applies several changes as one.
 func (a *actor) set(t testing.TB, files []string) (*change.Change, error) {
 	var ops []change.Op
 	for range 2 + a.rng.IntN(5) {
@@ -118,7 +118,7 @@ func (a *actor) set(t testing.TB, files []string) (*change.Change, error) {
 	return a.ws.Apply(ctx, change.Set{Ops: ops})
 }
 
-// act makes one change, which may fail for good reasons.
+// act makes one random change, which may fail for good reasons.
 func (a *actor) act(t testing.TB) (*change.Change, error) {
 	files := a.entries(t, false)
 	switch a.rng.IntN(14) {
@@ -149,7 +149,7 @@ func (a *actor) act(t testing.TB) (*change.Change, error) {
 	return modifyNote(a.ws, a.one(files), notes.Edit{Operation: op, Content: a.text(files) + "z"}, nil)
 }
 
-// actorFiles returns the vault at the start.
+// actorFiles returns the vault's initial files.
 func actorFiles() map[string]string {
 	files := map[string]string{".obsidian/app.json": `{"alwaysUpdateLinks": true}`, "dir 0/wide.md": utf16le("über [[Note]] some\r\n")}
 	for i, n := range actorNames {
@@ -166,14 +166,14 @@ func actorVault(t testing.TB, opts *quarry.Options) *quarry.Workspace {
 	}
 	for _, dir := range []string{".", "dir 1", "dir 3"} {
 		if err := os.Symlink("Note.md", filepath.Join(ws.Dir(), dir, "link")); err != nil {
-			t.Log(err) // not every system has them
+			t.Log(err) // not every system supports them
 		}
 	}
 	return ws
 }
 
-// Undoing random changes one by one gives every earlier tree. A change that fails changes
-// nothing.
+// Undoing random changes one by one restores every earlier tree. A change that fails
+// changes nothing.
 func TestUndoRandomSequences(t *testing.T) {
 	regime.SkipShort(t)
 	for seed := range regime.Start(t, "undo: 200 random changes", 3, 200).Cases() {
@@ -216,8 +216,8 @@ func TestUndoRandomSequences(t *testing.T) {
 	}
 }
 
-// A search with an index sees each change of its own process at once, also
-// moves of folders, deletions and undos.
+// A search with an index sees each change of its own process at once, including moves of
+// folders, deletions and undos.
 func TestIndexSeesOwnChanges(t *testing.T) {
 	ws := actorVault(t, &quarry.Options{TrashDir: t.TempDir(), Index: &quarry.IndexOptions{Dir: t.TempDir()}})
 	if err := ws.Index().Wait(ctx); err != nil {

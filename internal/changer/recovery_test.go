@@ -11,12 +11,12 @@ import (
 	"quarry/internal/journal"
 )
 
-// An interrupted change is settled when the workspace is opened again.
+// An interrupted change is completed or rolled back when the workspace is opened again.
 func TestRecovery(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		done    int    // steps carried out before the process died
-		foreign string // content written to b.md by others since
+		foreign string // content that another program then wrote to b.md
 		a, b    string // the contents afterwards
 		entries int
 	}{

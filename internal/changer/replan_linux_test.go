@@ -17,8 +17,8 @@ import (
 	"quarry/internal/rootfs/version"
 )
 
-// Processes that edit different places of one file don't disturb each other, although each
-// has its own locks. No edit is lost.
+// Processes can edit different places of one file concurrently, although their locks are
+// independent. No edit is lost.
 func TestDisjointEditsOfOneFile(t *testing.T) {
 	const processes, edits = 10, 5
 	var b strings.Builder
@@ -46,14 +46,14 @@ func TestDisjointEditsOfOneFile(t *testing.T) {
 	}
 }
 
-// A file that changes between reading and writing is a conflict for a caller that named a
-// version; otherwise the edit is made on the current content, and refused if its text is
+// If a file changes between reading and writing, a caller that specified a version gets a
+// conflict. Otherwise the edit is made on the new content, and refused if its text is
 // gone.
 func TestPlannedAgain(t *testing.T) {
 	for _, c := range []struct {
 		name, meanwhile string
 		version         bool
-		want            string // "" is a conflict, "?" a text that is not found
+		want            string // "" means a conflict, "?" that the text is not found
 	}{
 		{"elsewhere", "new head\nbody\n", false, "new head\nchanged\n"},
 		{"elsewhere, with a version", "new head\nbody\n", true, ""},
@@ -66,7 +66,7 @@ func TestPlannedAgain(t *testing.T) {
 		}
 		once := false
 		layer := &rootfs.Layer{Before: func(call string) error {
-			if !once { // the new content is about to be written
+			if !once { // right before the new content is written
 				once = true
 				if err := os.WriteFile(file, []byte(c.meanwhile), 0o644); err != nil {
 					t.Error(err)

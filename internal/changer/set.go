@@ -18,13 +18,13 @@ import (
 	"quarry/internal/rootfs/version"
 )
 
-// Apply makes a set of operations: all of them or none.
+// Apply applies all operations of a set, or none.
 func (w *Changer) Apply(ctx context.Context, set change.Set) (*change.Change, error) {
 	return w.run(ctx, set, false)
 }
 
-// Plan computes what Apply would do and changes nothing. It stores the plan under the
-// digest in the answer: a Set with only this digest applies exactly that plan, or is
+// Plan computes the result of Apply without changing files. It stores the plan under the
+// digest in its answer. A Set with only this digest applies exactly that plan, or is
 // refused.
 func (w *Changer) Plan(ctx context.Context, set change.Set) (*change.Change, error) {
 	return w.run(ctx, set, true)
@@ -58,7 +58,7 @@ func (w *Changer) run(ctx context.Context, set change.Set, dry bool) (*change.Ch
 		}
 		defer done()
 	}
-	var also []rootfs.Path // to be locked from the start
+	var also []rootfs.Path // further paths to be locked from the start
 	var busy *lockError
 	retry := &retry{}
 	for i := 0; i < maxPlans; i++ {
@@ -67,11 +67,11 @@ func (w *Changer) run(ctx context.Context, set change.Set, dry bool) (*change.Ch
 		switch {
 		case errors.As(err, &busy):
 			if also = append(also, busy.paths...); i > 1 {
-				also = []rootfs.Path{{}} // everything: no other change of this process can interfere
+				also = []rootfs.Path{{}} // lock all paths, so that no other change of this process can interfere
 			}
 		case errors.Is(err, errReplan):
 		case mayReplan(&set) && retry.after(ctx, err):
-			i-- // it has a limit of its own
+			i-- // retries have their own limit
 			if set.Again == nil {
 				continue
 			}
@@ -94,8 +94,9 @@ func (w *Changer) run(ctx context.Context, set change.Set, dry bool) (*change.Ch
 	return nil, &fault.PathError{Op: "mkdir", Path: last.target().Dir().String(), Kind: fault.Conflict, Err: errReplan}
 }
 
-// A change whose files others change between reading and writing is computed again on the
-// current files, within these limits. Each attempt means that someone else made progress.
+// If another program changes files between reading and writing, the change is computed
+// again on the present files, within these limits. Each attempt means that the other
+// program made progress.
 const (
 	maxConflicts = 64
 	maxRetrying  = 30 * time.Second
@@ -106,7 +107,7 @@ type retry struct {
 	began     time.Time
 }
 
-// after reports whether a change that failed with err may be computed again.
+// after reports whether a change may be computed again after it failed with err.
 func (r *retry) after(ctx context.Context, err error) bool {
 	if r.began.IsZero() {
 		r.began = time.Now()
@@ -116,15 +117,16 @@ func (r *retry) after(ctx context.Context, err error) bool {
 }
 
 // mayReplan reports whether a set may be planned again on files that have changed. A
-// caller that named a version, or applies a plan, asked for that exact content.
-// Overwriting or deleting a file just written by others would lose their content.
+// caller that specified a version or a plan wants exactly that content to be changed.
+// Overwriting or deleting a file just written by another program would lose the new
+// content.
 func mayReplan(set *change.Set) bool {
 	return set.Digest == "" && (set.Again != nil || !slices.ContainsFunc(set.Ops, func(op change.Op) bool {
 		return op.Version != "" || op.Verb == change.WriteFile || op.Verb == change.DeletePath
 	}))
 }
 
-// verbName returns the name of the operation for errors about the whole workspace.
+// verbName returns the operation's name for errors about the whole workspace.
 func verbName(set *change.Set) string {
 	if len(set.Ops) == 0 {
 		return "change"
@@ -137,23 +139,23 @@ var opNames = map[change.OpVerb]string{
 	change.DeletePath: "delete", change.MovePath: "move", change.MakeFolder: "mkdir",
 }
 
-// task is an operation with its paths resolved. All edits of one file are one task, in
-// however many operations they came.
+// task is an operation with its paths resolved. All edits of one file become one task,
+// even if they come from several operations.
 type task struct {
 	change.Op
-	index    int // of the first operation
+	index    int // index of the first operation
 	path, to rootfs.Path
 	trash    change.TrashKind
 	from     []int // for each edit, the index of its operation
-	ops      []int // all its operations
+	ops      []int // indices of all its operations
 
-	// For text that overwrites a file: its bytes in the file's encoding, and the properties
-	// kept from the file; see Change.Kept.
+	// Set for text that overwrites a file: the text in the file's encoding, and the
+	// properties kept from the file (see Change.Kept).
 	encoded []byte
 	kept    string
 }
 
-// target returns the path after the task.
+// target returns the file's path after the task.
 func (t *task) target() rootfs.Path {
 	if t.Verb == change.MovePath {
 		return t.to
@@ -161,8 +163,8 @@ func (t *task) target() rootfs.Path {
 	return t.path
 }
 
-// resolve resolves the paths of all operations before any file is read, so that
-// the set is refused if the sandbox refuses one.
+// resolve resolves the paths of all operations. No file is read before that, so one path
+// outside the sandbox refuses the set.
 func (w *Changer) resolve(set *change.Set) ([]*task, error) {
 	f := failures{set: set}
 	var tasks []*task
@@ -196,7 +198,7 @@ func (w *Changer) resolve(set *change.Set) ([]*task, error) {
 
 func sameVersion(a, b *task) bool {
 	a.Version = cmp.Or(a.Version, b.Version)
-	// One of them may be short.
+	// Either may be abbreviated.
 	return b.Version == "" || strings.HasPrefix(a.Version, b.Version) || strings.HasPrefix(b.Version, a.Version)
 }
 
@@ -247,7 +249,7 @@ func (f *failures) add(i int, err error) {
 	f.failed = append(f.failed, &change.OpError{Index: i, Origin: op.Origin, Path: op.Path, Err: err})
 }
 
-// err returns the error with which a set is refused. For a single operation it is that
+// err returns the error that refuses the set. For a single operation it is that
 // operation's error.
 func (f *failures) err() error {
 	switch {
@@ -258,13 +260,13 @@ func (f *failures) err() error {
 	}
 	total := 0
 	for i := range f.set.Ops {
-		total += max(1, len(f.set.Ops[i].Edits)) // each edit can fail
+		total += max(1, len(f.set.Ops[i].Edits)) // each edit may fail
 	}
 	return &change.SetError{Failed: f.failed, Total: total}
 }
 
-// check refuses operations that affect each other: each is planned for the files on disk,
-// not for the result of another one.
+// check refuses operations that affect each other, because each is planned on the files
+// on disk, not on the result of another operation.
 func (f *failures) check(tasks []*task) {
 	if len(tasks) < 2 {
 		return
@@ -299,8 +301,8 @@ func (f *failures) check(tasks []*task) {
 	}
 }
 
-// once plans the set on the current files and carries it out. also are further paths to
-// lock.
+// once plans the set on the present files, with the additional paths also locked, and
+// carries it out unless dry is set.
 func (w *Changer) once(ctx context.Context, set *change.Set, tasks []*task, also []rootfs.Path, dry bool) (*change.Change, error) {
 	done, err := w.moveTurn(ctx, slices.ContainsFunc(tasks, func(t *task) bool { return t.Verb == change.MovePath }))
 	if err != nil {
@@ -341,7 +343,7 @@ func (w *Changer) once(ctx context.Context, set *change.Set, tasks []*task, also
 	return c, w.carryOut(ctx, c, p.steps())
 }
 
-// lockAll locks the paths of all tasks and the folders that have to be made for them.
+// lockAll locks the paths of all tasks, including the folders that they create.
 func (w *Changer) lockAll(ctx context.Context, tasks []*task, also []rootfs.Path) (*pathHold, error) {
 	for {
 		tops := w.tops(tasks)
@@ -349,7 +351,7 @@ func (w *Changer) lockAll(ctx context.Context, tasks []*task, also []rootfs.Path
 		if err != nil {
 			return nil, err
 		}
-		// A folder above may have been deleted before the lock was granted.
+		// A parent folder may have been deleted before the lock was granted.
 		if held := func() bool {
 			for i, p := range w.tops(tasks) {
 				if !p.Beneath(tops[i]) {
@@ -364,13 +366,13 @@ func (w *Changer) lockAll(ctx context.Context, tasks []*task, also []rootfs.Path
 	}
 }
 
-// tops returns the paths to lock. For a new file that is the first missing folder on the
-// way to it.
+// tops returns the path to lock for each task. For a new file that is its first missing
+// parent folder, if any.
 func (w *Changer) tops(tasks []*task) []rootfs.Path {
 	var tops []rootfs.Path
 	for _, t := range tasks {
 		top := t.target()
-		// The plan will report errors about the folders.
+		// Errors about parent folders are reported by the plan.
 		if missing, err := w.missing(top.Dir()); err == nil && len(missing) > 0 {
 			top = missing[0]
 		}
@@ -382,7 +384,8 @@ func (w *Changer) tops(tasks []*task) []rootfs.Path {
 	return tops
 }
 
-// digest identifies the effect of the plan: every step with its versions before and after.
+// digest identifies the effect of the plan: all steps, with the versions before and
+// after.
 func (p *planner) digest() string {
 	h := sha256.New()
 	for _, s := range p.steps() {

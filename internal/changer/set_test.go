@@ -12,8 +12,8 @@ import (
 	"quarry/fault"
 )
 
-// tree returns every file of a folder with its content. It omits the time of a deletion
-// from the trash, because a redo deletes again, perhaps in another second.
+// tree returns every file of a folder with its content. It omits the deletion time of
+// items in the trash, because a redo may delete them in another second.
 func tree(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -48,7 +48,7 @@ func equal(a, b map[string]string) bool {
 	return true
 }
 
-// A set of operations of all kinds is one entry, and one undo restores the tree.
+// A set of operations of all kinds is one log entry, and one undo restores the tree.
 func TestSet(t *testing.T) {
 	ctx := context.Background()
 	w := changing(t, map[string]string{"a.txt": "one\ntwo\n", "d/b.txt": "b\n", "old/c.txt": "c\n", "gone.txt": "x\n"})
@@ -93,7 +93,7 @@ func TestSet(t *testing.T) {
 	}
 }
 
-// An error in any operation refuses all of them, and all errors are reported.
+// An error in one operation refuses the whole set, and all errors are reported.
 func TestSetRefused(t *testing.T) {
 	ctx := context.Background()
 	w := changing(t, map[string]string{"a.txt": "one\ntwo\none\n", "b.txt": "b\n", "d/x.txt": "x\n"})
@@ -138,7 +138,7 @@ func TestSetRefused(t *testing.T) {
 	}
 }
 
-// A plan does what it showed, or nothing.
+// Applying a plan does what was shown, or nothing.
 func TestPlanIsKept(t *testing.T) {
 	ctx := context.Background()
 	w := changing(t, map[string]string{"a.txt": "one\n", "b.txt": "one\n"})
@@ -168,8 +168,8 @@ func TestPlanIsKept(t *testing.T) {
 	}
 }
 
-// A file with two names is written once if a set changes both alike; two different changes
-// of it are refused before anything is written.
+// A file with two hard links is written once if a set makes the same change under both
+// names. Two different changes are refused before anything is written.
 func TestSetOfTwoNames(t *testing.T) {
 	ctx := context.Background()
 	w := changing(t, map[string]string{"a.txt": "one\n", "z.txt": "one\n"})

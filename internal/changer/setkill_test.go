@@ -26,8 +26,8 @@ import (
 // setFiles is the number of files in the sets of TestSetKill.
 const setFiles = 200
 
-// setModel is the expected state of the files after some sets: content and mode by path.
-// The killed child and the test that judges it make the same sets from a seed.
+// setModel has the expected content and mode of each path after some sets. The killed
+// child and the test generate the same sets from one seed.
 type setModel struct {
 	rng   *rand.Rand
 	files map[string]string
@@ -36,14 +36,14 @@ type setModel struct {
 func newSetModel(seed uint64) *setModel {
 	m := &setModel{rng: rand.New(rand.NewPCG(seed, 19)), files: map[string]string{}}
 	for i := range setFiles {
-		if i%4 != 3 { // the others are to be created
+		if i%4 != 3 { // the other files will be created by sets
 			m.files[m.name(i, false)] = fmt.Sprintf("-first content of %d\n", i)
 		}
 	}
 	return m
 }
 
-// name returns the path of the i-th file, at first or after a move.
+// name returns the path of the i-th file, initially or after a move.
 func (m *setModel) name(i int, moved bool) string {
 	if moved {
 		return fmt.Sprintf("moved/to %d/f%d.txt", i%7, i)
@@ -102,7 +102,7 @@ func (m *setModel) op(i, gen int) change.Op {
 	return change.Op{Verb: change.EditFile, Path: here, Edits: []change.Edit{{Verb: change.AppendText, New: fresh}}}
 }
 
-// setTree reads the files of a model.
+// setTree reads all files of a folder in the form used by setModel.
 func setTree(t *testing.T, dir string) map[string]string {
 	out := map[string]string{}
 	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
@@ -134,8 +134,8 @@ func setTree(t *testing.T, dir string) map[string]string {
 	return out
 }
 
-// TestSetChild is the process that is killed: it makes sets of 2 to 200 files and prints
-// each acknowledged one.
+// TestSetChild is the process that TestSetKill kills. It applies sets of 2 to 200 files
+// and prints each completed one.
 func TestSetChild(t *testing.T) {
 	ws, seed := openAsChild(t, "QUARRY_SETS", "TestSetKill")
 	makeSets(newSetModel(seed), func(set change.Set) error {
@@ -144,7 +144,7 @@ func TestSetChild(t *testing.T) {
 	})
 }
 
-// makeSets makes the sets of a model until one fails, which it prints.
+// makeSets applies the sets of a model until one fails, and prints the error.
 func makeSets(m *setModel, apply func(change.Set) error) {
 	for gen := 1; ; gen++ {
 		fmt.Println("set")
@@ -156,8 +156,8 @@ func makeSets(m *setModel, apply func(change.Set) error) {
 	}
 }
 
-// A process that is killed while it applies sets of 2 to 200 files leaves the tree before
-// or after a set, with every acknowledged one, and undoing all restores the first tree.
+// Killing a process that applies sets of 2 to 200 files leaves the tree before or after a
+// set, and includes every completed one. Undoing everything restores the first tree.
 func TestSetKill(t *testing.T) {
 	run := regime.Start(t, "kill -9 while sets of 2 to 200 files are applied", 100, 2000)
 	var wait sync.WaitGroup
@@ -231,8 +231,8 @@ func setKillRound(t *testing.T, seed uint64) (what, problem string) {
 	return what, ""
 }
 
-// killSets lets the child make sets and kills it at a random moment of one. It returns the
-// number of acknowledged sets.
+// killSets lets the child apply sets and kills it at a random moment during one of them.
+// It returns the number of completed sets.
 func killSets(t *testing.T, base string, seed uint64) (done int, err error) {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	cmd := child(t, "TestSetChild", "QUARRY_SETS="+base, fmt.Sprintf("QUARRY_SEED=%d", seed))
@@ -260,7 +260,7 @@ func killSets(t *testing.T, base string, seed uint64) (done int, err error) {
 	}
 	moment := time.Duration(rng.IntN(60_000)) * time.Microsecond // the kill time is random
 	if regime.UnderWine() {
-		moment *= 40 // a set takes this much longer there
+		moment *= 40 // a set takes that much longer there
 	}
 	time.Sleep(moment)
 	cmd.Process.Kill()

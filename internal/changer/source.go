@@ -18,30 +18,30 @@ import (
 	"quarry/internal/textfile"
 )
 
-// source is a file being edited. A small file is in memory. A large file stays on disk and
-// is read several times, a page at a time, so the plan is valid only if the file does not
-// change meanwhile. That is checked when the plan is made, and again, by its hash, when it
-// is carried out.
+// source is a file being edited. A small file is read into memory. A large one is read
+// several times, a page at a time, so its plan is valid only if the file does not change
+// meanwhile. This is checked when the plan is made and, by the file's hash, when it is
+// carried out.
 type source struct {
 	path    rootfs.Path
 	info    rootfs.Info
 	version rootfs.Version
 	text    *textfile.Text
-	notText error // why there is no text
+	notText error // why the file is not text
 	stop    func() error
 
 	data []byte       // the content of a small file
-	sum  *version.Sum // its hash; version is set together with sum
+	sum  *version.Sum // the hash of data; version is set with it
 
 	file    *rootfs.File // set for a large file
 	running *version.RunningSum
 }
 
-// largeFile is the size from which a file is not read into memory. Most source
-// files are much smaller, so they are read only once.
+// largeFile is the size above which a file is not read into memory. Most source files are
+// much smaller, so they are read only once.
 const largeFile = 4 << 20
 
-// stopOf ends the work on a text with a context.
+// stopOf returns a function that returns an error once the context is done.
 func stopOf(ctx context.Context) func() error {
 	return func() error {
 		if ctx.Err() != nil {
@@ -51,10 +51,12 @@ func stopOf(ctx context.Context) func() error {
 	}
 }
 
-// maxHeld bounds the file contents of a set kept in memory until the set is carried out.
+// maxHeld limits the file contents of a set that are kept in memory until it is carried
+// out.
 const maxHeld = 64 << 20
 
-// open reads a file to be edited, or begins to. It is closed with the planner.
+// open reads a file to be edited, or only opens it if it is large. The planner's close
+// closes it.
 func (p *planner) open(ctx context.Context, path rootfs.Path) (*source, error) {
 	info, err := p.w.root.Stat(path)
 	if err == nil && info.Type == rootfs.TypeFile && (info.Size > p.w.largeFrom || p.held+info.Size > maxHeld) {
@@ -100,7 +102,7 @@ func (s *source) Version() rootfs.Version {
 	return s.version
 }
 
-// Text returns the file's text, or an error if it has none.
+// Text returns the file's text, or an error if the file is not text.
 func (s *source) Text() (*textfile.Text, error) {
 	if s.text == nil && s.notText == nil {
 		doc, err := document(s.path, s.data)
@@ -116,8 +118,8 @@ func (s *source) Text() (*textfile.Text, error) {
 	return s.text, nil
 }
 
-// isBlob reports whether id is git's id of the content, or the beginning of that id. git
-// may store a file with \r\n under the id it has with \n.
+// isBlob reports whether id is git's id of the content, possibly abbreviated. git may
+// store a file with \r\n under the id of the same text with \n.
 func (s *source) isBlob(id string) bool {
 	if len(id) < 7 {
 		return false
@@ -138,7 +140,7 @@ func (s *source) isBlob(id string) bool {
 	return len(plain) < len(s.data) && is(int64(len(plain)), bytes.NewReader(plain))
 }
 
-// rested returns a conflict if a large file was changed since it was opened.
+// rested returns a conflict if a large file was modified since it was opened.
 func (s *source) rested() error {
 	if s.file == nil {
 		return nil
@@ -159,8 +161,8 @@ func (s *source) conflict() error {
 
 var errChangedMeanwhile = errors.New("the file was changed while the edit was worked out")
 
-// edits returns the edits of a change as offsets in the file. Each iteration
-// computes them anew.
+// edits returns an iterator over the edits of a change, with offsets in the file. It
+// computes them each time it is used.
 func edits(edited *textedit.Change) rootfs.Edits {
 	return func(yield func(rootfs.Edit, error) bool) {
 		for s := range edited.Joined() {
@@ -174,14 +176,14 @@ func edits(edited *textedit.Change) rootfs.Edits {
 	}
 }
 
-// Up to these limits edits are kept as a list: the journal keeps the list instead of the
-// content, and writing does not compute the edits again.
+// Within these limits, the edits are kept as a list. The journal then stores the list
+// instead of the content, and the edits are not computed again for writing.
 const (
 	maxEdits     = 4096
 	maxEditBytes = 1 << 20
 )
 
-// fewEdits returns the edits of a change as a list, if they are few.
+// fewEdits returns the edits of a change as a list if they are within the limits.
 func fewEdits(edited *textedit.Change) (list []rootfs.Edit, ok bool) {
 	size := int64(0)
 	for s := range edited.Splices() {
@@ -193,7 +195,7 @@ func fewEdits(edited *textedit.Change) (list []rootfs.Edit, ok bool) {
 	return list, true
 }
 
-// edited returns the version of the file after a change.
+// edited returns the version that the file will have after a change.
 func (s *source) edited(c *textedit.Change, list []rootfs.Edit) (rootfs.Version, error) {
 	if s.sum != nil && list != nil {
 		return s.sum.Edited(list), nil
@@ -213,8 +215,8 @@ func (s *source) edited(c *textedit.Change, list []rootfs.Edit) (rootfs.Version,
 	return h.Version(), c.Text().Err()
 }
 
-// step returns the step that gives the file its new content, provided that the version is
-// still the one read. shown are the hunks of the diff.
+// step returns the step that writes the file's new content if it still has the version
+// that was read. shown holds the hunks of the diff.
 func (s *source) step(w *Changer, c *textedit.Change, shown string) (step, error) {
 	list, ok := fewEdits(c)
 	next, err := s.edited(c, list)
@@ -229,7 +231,7 @@ func (s *source) step(w *Changer, c *textedit.Change, shown string) (step, error
 	if ok {
 		op.Edits = list
 		if s.file != nil {
-			s.file.Close() // a set may have many; and some systems can't replace an open file
+			s.file.Close() // a set may have many files; and some systems can't replace an open file
 		}
 		return step{op: op, do: func(*journal.Tx) error {
 			_, err := w.root.Splice(s.path, list, version, &rootfs.ReplaceOptions{Old: s.data, Want: next})
@@ -237,12 +239,12 @@ func (s *source) step(w *Changer, c *textedit.Change, shown string) (step, error
 		}}, nil
 	}
 	if s.data != nil && c.Size() <= maxEditBytes {
-		op.NewData = c.Bytes() // for a diff, later
+		op.NewData = c.Bytes() // for a later diff
 	}
 	return step{op: op, do: func(*journal.Tx) error {
 		_, err := w.root.Rewrite(s.path, edits(c), version, &rootfs.ReplaceOptions{Old: s.data, Want: next})
 		if rootfs.KindOf(err) == fault.InvalidArgument {
-			// The content has changed since the plan was made.
+			// The file was modified after the plan was made.
 			return errors.Join(s.conflict(), err)
 		}
 		return err

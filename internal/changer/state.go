@@ -17,18 +17,18 @@ import (
 	"quarry/internal/trash"
 )
 
-// state is the undo data, kept outside the folder.
+// state is the undo data, stored outside the workspace folder.
 type state struct {
 	root    *rootfs.Root
 	journal *journal.Journal
 	locks   pathLocks
-	moves   pathLocks   // only the root path: see moveTurn
-	claimed atomic.Bool // the folder's identity is recorded
-	left    atomic.Bool // this process left a change half-way
+	moves   pathLocks   // used with the root path only; see moveTurn
+	claimed atomic.Bool // the folder's identity was recorded
+	left    atomic.Bool // this process left a change half applied
 	outside outside
 
 	mu         sync.Mutex
-	rolledBack journal.ID // guarded by mu: the newest change rolled back by recovery; "" once an undo has reported it
+	rolledBack journal.ID // guarded by mu: the newest change rolled back by Open; "" after an undo has reported it
 }
 
 func openState(opts *Options, files *rootfs.Root) (*state, error) {
@@ -51,8 +51,8 @@ func (s *state) close() error {
 	return errors.Join(s.journal.Close(), s.outside.close(), s.root.Close())
 }
 
-// renewState begins a new undo log if the state folder was deleted or replaced. The caller
-// ensures that no change is in progress.
+// renewState begins a new log if the state folder was deleted or replaced. It must not be
+// called while a change is in progress.
 func (w *Changer) renewState() error {
 	s := w.state
 	moved, err := s.root.Renew()
@@ -69,7 +69,7 @@ func (w *Changer) renewState() error {
 	return errors.Join(s.outside.close(), s.journal.Renew(), w.belongs())
 }
 
-// changeable returns why nothing can be changed, if so.
+// changeable returns an error with the reason if nothing can be changed.
 func (w *Changer) changeable(op string) error {
 	if w.root.ReadOnly() {
 		return &fault.PathError{Op: op, Path: ".", Kind: fault.ReadOnly, Err: errOwner}
@@ -90,20 +90,22 @@ func (w *Changer) changeable(op string) error {
 var errGone = fault.New(fault.IOError, "the workspace's folder is not there any more",
 	"it was moved or deleted; put it back or open another one")
 
-// errReplaced is returned for a change if the folder at the workspace's path was replaced
-// since the last answer. After a search or a read of the new folder, changes are allowed.
+// errReplaced is returned for a change if the workspace's folder was replaced by another
+// one at the same path since the last answer. After a search or a read in the new folder,
+// changes are allowed.
 var errReplaced = fault.New(fault.Conflict, "the workspace's folder was replaced since it was last read",
 	"search or read it again, then repeat the change if it is still right")
 
 var errOwner = errors.New("the workspace is open for reading only")
 
-// recoverChanges settles unfinished changes of dead processes: a complete one is recorded
-// as done, any other is rolled back. Files changed by others since are not touched.
+// recoverChanges settles unfinished changes of dead processes. A complete one is recorded
+// as done, any other is rolled back. Files that other programs have changed since are not
+// touched.
 //
-// Without such changes it only reads the journal. Otherwise it first clears the affected
-// folders of temporary files, which may restore a file's old content. It does the same for
-// the last changes before the machine was restarted: the latest removals may not have
-// reached the disk.
+// If there are none, it only reads the journal. Otherwise it first removes temporary
+// files from the affected folders, which may restore a file's old content. It also does
+// this for the last changes before the machine was restarted, because their removals may
+// not have reached the disk.
 func (w *Changer) recoverChanges(ctx context.Context) error {
 	j := w.state.journal
 	cut, err := j.Unfinished(w.root)
@@ -114,7 +116,7 @@ func (w *Changer) recoverChanges(ctx context.Context) error {
 	if err != nil || len(cut)+len(last) == 0 {
 		return err
 	}
-	// One process at a time: two would roll back the same steps.
+	// Only one process at a time: two would roll back the same steps.
 	lock, err := w.state.root.Hold("recovery", true)
 	if err != nil {
 		return err
@@ -130,8 +132,8 @@ func (w *Changer) recoverChanges(ctx context.Context) error {
 	// Newest first: a later change may depend on an earlier one.
 	for _, u := range slices.Backward(cut) {
 		if err := w.settle(ctx, u); err != nil {
-			// It remains pending and is tried again at the next start: a full disk must not
-			// prevent opening the workspace.
+			// The change remains unfinished and is tried again at the next Open. A full
+			// disk must not prevent opening the workspace.
 			w.log.Error("unfinished change not settled", "id", u.ID, "err", err)
 		}
 	}
@@ -141,7 +143,7 @@ func (w *Changer) recoverChanges(ctx context.Context) error {
 	return j.Tidied()
 }
 
-// cleanAround removes left-over temporary files in the folders of changes.
+// cleanAround removes leftover temporary files from the folders of changes.
 func (w *Changer) cleanAround(ctx context.Context, changes []journal.Entry) {
 	dirs, trashes := map[rootfs.Path]bool{}, map[change.TrashKind]bool{}
 	for _, e := range changes {
@@ -163,7 +165,7 @@ func (w *Changer) cleanAround(ctx context.Context, changes []journal.Entry) {
 	}
 }
 
-// cleanTrash removes the remains of a deletion from a trash if its process died meanwhile.
+// cleanTrash removes what an interrupted deletion left in a trash.
 func (w *Changer) cleanTrash(ctx context.Context, kind change.TrashKind) {
 	bin, err := w.bin(kind)
 	if err == nil {
@@ -188,7 +190,7 @@ func (w *Changer) logCleaned(dir string, res rootfs.Cleaned, err error) {
 	}
 }
 
-// settle ends one interrupted change.
+// settle completes or rolls back one interrupted change.
 func (w *Changer) settle(ctx context.Context, u journal.Unfinished) error {
 	j := w.state.journal
 	switch {
@@ -214,9 +216,9 @@ func (w *Changer) settle(ctx context.Context, u journal.Unfinished) error {
 	return j.Settle(u.ID, 0)
 }
 
-// settleChanged ends an interrupted change that does not match the disk: a move to another
-// file system left its copy next to the original, or someone has changed files since.
-// Those files are not touched. The others are rolled back by an undo of the change, which
+// settleChanged settles an interrupted change if the files match neither its start nor
+// its end: a move to another file system left both copies, or other programs have changed
+// files since. Those files are not touched. The others are rolled back by an undo, which
 // is logged.
 func (w *Changer) settleChanged(ctx context.Context, u journal.Unfinished) error {
 	j := w.state.journal
@@ -246,8 +248,8 @@ func (w *Changer) settleChanged(ctx context.Context, u journal.Unfinished) error
 	return w.undoRest(ctx, u.Entry, false, fmt.Sprintf("rolled back change %s, which was cut short; left as they are, changed since: %d", u.ID, foreign))
 }
 
-// reached returns how many operations of a change were begun, according to the disk, and
-// how many files others have changed since.
+// reached returns how many operations of a change were begun, judging by the files, and
+// how many files other programs have changed since.
 func reached(u journal.Unfinished) (done, foreign int) {
 	state := map[rootfs.Path]journal.State{}
 	for _, p := range u.Paths {
@@ -262,8 +264,8 @@ func reached(u journal.Unfinished) (done, foreign int) {
 		}
 	}
 	for i, op := range u.Ops {
-		// The next one may have begun. If no file is as the change left it, its kept old contents
-		// must not be lost.
+		// The next operation may have begun. If no file is as the change left it, the old
+		// contents in the journal must not be lost.
 		if state[op.Path] == journal.Foreign && (i == done || done == 0) {
 			return i + 1, foreign
 		}
@@ -271,8 +273,8 @@ func reached(u journal.Unfinished) (done, foreign int) {
 	return done, foreign
 }
 
-// Clean removes temporary files of dead processes in the whole workspace and settles
-// their changes. Open does so only for the folders named by the journal.
+// Clean removes temporary files of dead processes from the whole workspace and settles
+// their changes. Open does so only in folders named by the journal.
 func (w *Changer) Clean(ctx context.Context) (*change.Cleaned, error) {
 	leave, err := w.enter("clean")
 	if err != nil {
@@ -292,7 +294,7 @@ func (w *Changer) Clean(ctx context.Context) (*change.Cleaned, error) {
 	return out, err
 }
 
-// Log lists the newest changes, newest first; a limit of 0 is all.
+// Log lists the newest changes, newest first. A limit of 0 means all.
 func (w *Changer) Log(limit int) (*change.Log, error) {
 	if err := w.belongs(); err != nil {
 		return nil, err
@@ -326,7 +328,7 @@ func (w *Changer) Log(limit int) (*change.Log, error) {
 	return log, err
 }
 
-// masked returns a change of hidden files reduced to its existence and time.
+// masked returns a change of hidden files with little more than its id and time.
 func masked(c change.Change) change.Change {
 	m := change.Change{
 		ID: c.ID, Time: c.Time, Tool: c.Tool, Proposal: c.Proposal, Rule: c.Rule, Paths: []string{}, Undoes: c.Undoes, UndoneBy: c.UndoneBy, Pending: c.Pending,
@@ -336,11 +338,11 @@ func masked(c change.Change) change.Change {
 	return m
 }
 
-// ruleMark begins the journal's field for a proposal's id if a rule accepted the change.
-// No id begins with it.
+// ruleMark is a prefix in the journal's field for a proposal's id. It means that the
+// change was accepted by the named rule. No proposal id begins with it.
 const ruleMark = "rule: "
 
-// acceptedBy returns who accepted a change, in the journal's form.
+// acceptedBy returns the proposal or rule that led to a change, as stored in the journal.
 func acceptedBy(c *change.Change) string {
 	if c.Proposal == "" && c.Rule != "" {
 		return ruleMark + c.Rule
@@ -348,7 +350,7 @@ func acceptedBy(c *change.Change) string {
 	return c.Proposal
 }
 
-// changeOf returns an entry of the journal as a Change, without its diff.
+// changeOf converts a journal entry to a Change, without a diff.
 func changeOf(e journal.Entry) change.Change {
 	c := change.Change{
 		ID: string(e.ID), Time: e.Time, Tool: e.Tool, Client: e.Client, Did: e.Did, Paths: names(e.Paths()),

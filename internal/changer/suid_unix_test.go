@@ -10,8 +10,8 @@ import (
 	"quarry/change"
 )
 
-// The owner of a deleted file is not kept, so a restored file must not run as its owner:
-// the new owner may be someone else.
+// The owner of a deleted file is not recorded, so a restored file may belong to another
+// user. It must not have setuid or setgid bits.
 func TestSetIDBitsDoNotComeBack(t *testing.T) {
 	ws := changeable(t, map[string]string{"run.sh": "#!/bin/sh\n"}, nil)
 	file := filepath.Join(ws.Dir(), "run.sh")

@@ -18,8 +18,9 @@ import (
 	"quarry/internal/trash"
 )
 
-// trashKind decides how to delete: as requested, as configured for the workspace, as the
-// Extension says, else to the system's trash, or to the local one without a TrashDir.
+// trashKind selects where a deleted file goes. The order of precedence is: the request,
+// the workspace's settings, the Extension, the system's trash. Without a TrashDir, the
+// local trash replaces the system's.
 func (w *Changer) trashKind(asked change.TrashKind) (change.TrashKind, error) {
 	if asked == change.TrashDefault {
 		asked = w.opts.Trash
@@ -34,13 +35,13 @@ func (w *Changer) trashKind(asked change.TrashKind) (change.TrashKind, error) {
 		if asked == change.TrashDefault {
 			asked = change.TrashSystem
 		}
-		// Files must not leave the workspace unless the caller asks. Windows has a recycle bin
-		// without a folder.
+		// Files must not leave the workspace unless the caller asks for it. On Windows
+		// the recycle bin needs no TrashDir.
 		if asked == change.TrashSystem && w.opts.TrashDir == "" && runtime.GOOS != "windows" {
 			asked = change.TrashLocal
 		}
-		// Without Full Disk Access macOS refuses ~/.Trash. If the caller did not ask for it, the
-		// file goes to .trash, and the answer says so.
+		// Without Full Disk Access, macOS denies access to ~/.Trash. Unless the caller
+		// asked for that trash, the file goes to .trash, and the answer says so.
 		if asked == change.TrashSystem && trash.SystemClosed(w.opts.TrashDir) {
 			asked = change.TrashLocal
 		}
@@ -52,9 +53,9 @@ func (w *Changer) trashKind(asked change.TrashKind) (change.TrashKind, error) {
 	return "", fmt.Errorf("trash %q: %w", string(asked), errTrashKind)
 }
 
-// bin opens a trash.
+// bin opens the trash of a kind.
 func (w *Changer) bin(kind change.TrashKind) (*trash.Bin, error) {
-	// Files on a volume without a trash are copied to another one.
+	// If a volume has no trash, its files are copied to the home trash.
 	opts := &trash.Options{DataDir: w.opts.TrashDir, CopyHome: true, Layer: w.root.Layer()}
 	if kind == change.TrashLocal {
 		return trash.Local(w.root, opts), nil
@@ -62,8 +63,8 @@ func (w *Changer) bin(kind change.TrashKind) (*trash.Bin, error) {
 	return trash.System(w.root, opts)
 }
 
-// kindOf returns the trash of an item, from its id. While there is no id, the kind itself
-// is used.
+// kindOf returns the kind of trash that an item is in. where is the item's id or, before
+// it has one, the kind itself.
 func kindOf(where string) change.TrashKind {
 	if where == string(change.TrashLocal) || strings.HasPrefix(where, ".trash/") {
 		return change.TrashLocal
@@ -71,7 +72,7 @@ func kindOf(where string) change.TrashKind {
 	return change.TrashSystem
 }
 
-// trashStep moves p to the trash.
+// trashStep returns the step that moves p to the trash.
 func (w *Changer) trashStep(ctx context.Context, p rootfs.Path, info rootfs.Info, kind change.TrashKind, report *change.TrashReport) step {
 	var went journal.Result
 	return step{
@@ -85,7 +86,7 @@ func (w *Changer) trashStep(ctx context.Context, p rootfs.Path, info rootfs.Info
 	}
 }
 
-// toTrash moves p to a trash and returns its path there and its identity.
+// toTrash moves p to a trash and returns its id there and its identity.
 func (w *Changer) toTrash(ctx context.Context, p rootfs.Path, kind change.TrashKind) (journal.Result, error) {
 	bin, err := w.bin(kind)
 	if err != nil {
@@ -98,10 +99,11 @@ func (w *Changer) toTrash(ctx context.Context, p rootfs.Path, kind change.TrashK
 	return inTrashAs(bin, item.ID), nil
 }
 
-// inTrashAs returns the result of an operation that moved an entry to a trash.
+// inTrashAs returns the result of an operation that moved an entry to a trash, as item
+// id.
 func inTrashAs(bin *trash.Bin, id string) journal.Result {
 	r := journal.Result{Where: id}
-	if item, err := bin.Find(id); err == nil { // otherwise the name alone must do
+	if item, err := bin.Find(id); err == nil { // otherwise there is only the id
 		r.New = markOf(item)
 	}
 	return r
@@ -109,9 +111,9 @@ func inTrashAs(bin *trash.Bin, id string) journal.Result {
 
 func markOf(item trash.Item) rootfs.Version { return version.Of([]byte(item.Mark())) }
 
-// inTrash finds the item that an operation has to restore. Names in a trash are reused, so
-// it must be the item that the change put there. For entries without a mark it must at
-// least come from the same path.
+// inTrash finds the item that an operation has to restore. Since names in a trash are
+// reused, the item must have the identity recorded by the deletion. If none was recorded,
+// the item must at least come from the same path.
 func (w *Changer) inTrash(op journal.Op) (*trash.Bin, trash.Item, error) {
 	bin, err := w.bin(kindOf(op.Where))
 	if err != nil {
@@ -131,7 +133,7 @@ func (w *Changer) inTrash(op journal.Op) (*trash.Bin, trash.Item, error) {
 	return bin, item, nil
 }
 
-// applyTrash carries out an operation of an undo.
+// applyTrash carries out an undo's operation on the trash.
 func (w *Changer) applyTrash(ctx context.Context, op journal.Op) (journal.Result, error) {
 	if op.Kind == journal.Trash {
 		return w.toTrash(ctx, op.Path, kindOf(op.Where))
@@ -143,16 +145,16 @@ func (w *Changer) applyTrash(ctx context.Context, op journal.Op) (journal.Result
 	return journal.Result{}, err
 }
 
-// maxTrashed bounds the content of a file in a trash that is read to be shown.
+// maxTrashed is the size of the largest file that is read from a trash for a diff.
 const maxTrashed = 16 << 20
 
-// binned returns the content of a file that an operation moved to a trash; nil if it is
-// gone or may not be read.
+// binned returns the content of a file that an operation moved to a trash, or nil if it
+// is no longer there or must not be read.
 func (w *Changer) binned(op journal.Op) []byte {
 	if _, err := w.root.Known(op.Path.String()); err != nil {
 		return nil
 	}
-	op.Old = op.New // the mark of the item in the trash
+	op.Old = op.New // the identity of the item in the trash
 	bin, item, err := w.inTrash(op)
 	if err != nil || item.Info.Type != rootfs.TypeFile {
 		return nil
@@ -164,7 +166,8 @@ func (w *Changer) binned(op journal.Op) []byte {
 	return data
 }
 
-// missingInTrash returns the items that a plan needs and that are missing in a trash.
+// missingInTrash returns the items that a plan has to restore and that are no longer in a
+// trash.
 func (w *Changer) missingInTrash(ops []journal.Op) []change.Conflict {
 	var found []change.Conflict
 	for _, op := range ops {
@@ -178,7 +181,7 @@ func (w *Changer) missingInTrash(ops []journal.Op) []change.Conflict {
 	return found
 }
 
-// locateTrashed sets the names of the items that finished operations moved to a trash.
+// locateTrashed sets the trash ids of the files that completed operations deleted.
 func (w *Changer) locateTrashed(u *journal.Unfinished) error {
 	isTrash := func(op journal.Op) bool { return op.Kind == journal.Trash }
 	if u.Done <= 0 || !slices.ContainsFunc(u.Ops[:u.Done], isTrash) {
@@ -197,11 +200,11 @@ func (w *Changer) locateTrashed(u *journal.Unfinished) error {
 	return nil
 }
 
-// zones bounds how far the local time of a record may differ from the time of another
-// machine, or of this one with another time zone.
+// zones is how much local times in trash records may differ: other machines use other
+// time zones, and this one may have changed its own.
 const zones = 26 * time.Hour
 
-// findTrashed finds the names of the items that an interrupted deletion moved to a trash.
+// findTrashed finds the trash ids of the files that an interrupted change deleted.
 func (w *Changer) findTrashed(u journal.Unfinished) ([]journal.Result, error) {
 	var results []journal.Result
 	for i, op := range u.Ops {
@@ -228,15 +231,15 @@ func (w *Changer) findTrashed(u journal.Unfinished) ([]journal.Result, error) {
 	return results, nil
 }
 
-// item is an entry of a trash, with its former path.
+// item is an entry of a trash, with its original path.
 type item struct {
 	change.Trashed
 	original rootfs.Path
 	typ      rootfs.Type
 }
 
-// Trashed lists the items in a trash that were deleted from this workspace, newest first
-// in each trash. problems names the trashes and records that can't be read.
+// Trashed lists the items that were deleted from this workspace, newest first within each
+// trash. problems describes trashes and records that can't be read.
 func (w *Changer) Trashed() (list []change.Trashed, problems []string, err error) {
 	items, problems, err := w.items()
 	for _, it := range items {
@@ -263,7 +266,7 @@ func (w *Changer) items() (items []item, problems []string, err error) {
 		}
 		for _, it := range list {
 			if !it.Inside && kind == change.TrashSystem {
-				continue // someone else's
+				continue // from another workspace
 			}
 			found := item{typ: it.Info.Type, Trashed: change.Trashed{
 				ID: it.ID, Kind: kind, Folder: it.Info.Type == rootfs.TypeDir, Size: it.Info.Size, Deleted: it.Deleted,
@@ -280,8 +283,8 @@ func (w *Changer) items() (items []item, problems []string, err error) {
 	return items, problems, nil
 }
 
-// closedItem reports whether the policy hides an item in a trash, by its former path or
-// its name there.
+// closedItem reports whether the policy hides an item in a trash, because of its original
+// path or its name in the trash.
 func (w *Changer) closedItem(bin *trash.Bin, it trash.Item) bool {
 	p := w.root.Policy()
 	path := ".trash/" + it.Name
@@ -298,8 +301,9 @@ func (w *Changer) closedItem(bin *trash.Bin, it trash.Item) bool {
 	return err != nil || policy.IsSecretText(data)
 }
 
-// Restore moves an item from a trash to its former path, or to another one. what is an
-// item's id, or its former path: then the one deleted last.
+// Restore moves an item from a trash to the path to, or to its original path if to is
+// empty. what is the item's id, or an original path: then the item deleted last is
+// restored.
 func (w *Changer) Restore(ctx context.Context, what, to string, o change.Options) (*change.Change, error) {
 	leave, err := w.enter("restore")
 	if err != nil {
@@ -350,7 +354,7 @@ func (w *Changer) restoreOnce(ctx context.Context, c *change.Change, p rootfs.Pa
 	}}))
 }
 
-// trashed finds an item by id or by its former path.
+// trashed finds an item by id or by original path.
 func (w *Changer) trashed(what string) (item, error) {
 	items, _, err := w.items()
 	if err != nil {
@@ -372,8 +376,8 @@ func (w *Changer) trashed(what string) (item, error) {
 	return items[best], nil
 }
 
-// EmptyTrash permanently deletes the items deleted from this workspace before a moment, or
-// all if it is zero. Those deletions can no longer be undone.
+// EmptyTrash permanently deletes the items that were deleted from this workspace before
+// the given time, or all of them if it is zero. Their deletion can no longer be undone.
 func (w *Changer) EmptyTrash(ctx context.Context, before time.Time) (int, error) {
 	leave, err := w.enter("empty")
 	if err != nil {
@@ -386,7 +390,7 @@ func (w *Changer) EmptyTrash(ctx context.Context, before time.Time) (int, error)
 		bin, err := w.bin(kind)
 		if err == nil {
 			var gone []trash.Item
-			// All items in the workspace's own trash belong to the workspace.
+			// The local trash only has items of this workspace.
 			gone, err = bin.Empty(ctx, trash.EmptyOptions{Before: before, Everything: kind == change.TrashLocal})
 			n += len(gone)
 		}

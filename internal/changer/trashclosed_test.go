@@ -13,8 +13,8 @@ import (
 	"quarry/search"
 )
 
-// Where the owner denies something, a caller can't read the workspace's own trash: files
-// that the owner deleted from a denied folder are there under their bare names. Deleting,
+// If the owner denies any path, a caller can't read the workspace's trash: it may contain
+// files that the owner deleted from a denied folder, under their bare names. Deleting,
 // undoing and restoring still work.
 func TestTrashIsClosedWhereSomethingIsDenied(t *testing.T) {
 	dir, state := t.TempDir(), t.TempDir()
@@ -61,7 +61,7 @@ func TestTrashIsClosedWhereSomethingIsDenied(t *testing.T) {
 	if err != nil || r.FilesMatched > 0 {
 		t.Errorf("search finds %v, %v", r, err)
 	}
-	// Its own deletions still go to .trash and come back.
+	// The caller's own deletions still go to .trash and can be undone.
 	c, err := agent.Delete(t.Context(), "mine.txt", nil)
 	if err != nil || !strings.HasPrefix(c.Trash.Where, ".trash/") {
 		t.Fatalf("delete: %+v, %v", c, err)

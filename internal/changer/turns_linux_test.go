@@ -19,8 +19,8 @@ import (
 	"quarry/search"
 )
 
-// For TestSetsTakeTurns: every set changes all files, and each process has a line of its
-// own in every file, with a number that it increments.
+// For TestSetsTakeTurns: every set changes all files. In every file, each process has a
+// line with a number that it increments.
 const (
 	turnFiles = 16
 	turnProcs = 4
@@ -38,7 +38,7 @@ func turnsText() string {
 	return b.String()
 }
 
-// numberOf returns the number of a process if all files agree, else -1.
+// numberOf returns a process's number if it is the same in all files, and otherwise -1.
 func numberOf(t *testing.T, dir, name string) int {
 	t.Helper()
 	number := -2
@@ -80,14 +80,14 @@ func TestTurnsChild(t *testing.T) {
 		case n%5 == 4 && last != "":
 			next = at - 1
 			c, err = ws.Undo(ctx, last, nil)
-		case n%5 == 1: // by text, without versions
+		case n%5 == 1: // by old text, without versions
 			var set change.Set
 			for i := range turnFiles {
 				edit := change.Edit{Old: fmt.Sprintf("%s: %d;", name, at), New: fmt.Sprintf("%s: %d;", name, next)}
 				set.Ops = append(set.Ops, change.Op{Verb: change.EditFile, Path: fmt.Sprintf("f%d.txt", i), Edits: []change.Edit{edit}})
 			}
 			c, err = ws.Apply(ctx, set)
-		default: // as replace_in_files
+		default: // like the tool replace_in_files
 			find := func(ctx context.Context) (change.Set, error) {
 				q := replacer.Query{Query: search.Query{Pattern: name + `: \d+;`}, Replacement: fmt.Sprintf("%s: %d;", name, next)}
 				q.Globs = []string{"f*.txt"}
@@ -124,8 +124,8 @@ func TestTurnsChild(t *testing.T) {
 	fmt.Println("refused", refused)
 }
 
-// Sets of two and of four processes change the same files, while another program writes to
-// them in place. Each set is made as a whole or not at all.
+// Two or four processes apply sets to the same files while another program writes to
+// these in place. Each set is applied as a whole or not at all.
 func TestSetsTakeTurns(t *testing.T) {
 	regime.SkipTiny(t)
 	run := regime.Start(t, "sets of several processes", 500, 2000)
@@ -183,7 +183,8 @@ func setsTakeTurns(t *testing.T, procs, sets int) {
 	t.Logf("%d sets of %d files by %d processes beside %d foreign writes: %d refused, in %.1fs", procs*sets, turnFiles, procs, <-written, refused, time.Since(began).Seconds())
 }
 
-// writeInPlace is a program that changes a few bytes of files every few milliseconds.
+// writeInPlace overwrites a few bytes of the files at short intervals, like another
+// program.
 func writeInPlace(dir string, stop <-chan struct{}, written chan<- int) {
 	rng, n := regime.Rand(1), 0
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -205,7 +206,7 @@ func writeInPlace(dir string, stop <-chan struct{}, written chan<- int) {
 	}
 }
 
-// at writes at an offset.
+// at writes to f from the offset off on.
 type at struct {
 	f   *os.File
 	off int64

@@ -16,8 +16,8 @@ import (
 	"quarry/internal/rootfs/version"
 )
 
-// between returns a Changer of three files and a program that writes to them when a set
-// has changed the first of them but not the last.
+// between returns a Changer for three files. It calls foreign, which simulates another
+// program, after a set has changed the first file and before it changes the last.
 func between(t *testing.T, foreign func(write func(name, content string))) (*Changer, string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -58,7 +58,7 @@ func between(t *testing.T, foreign func(write func(name, content string))) (*Cha
 	return w, dir
 }
 
-// manyLines returns a text whose line 5 has the word, and whose first line others edit.
+// manyLines returns a text with word in line 5. The foreign program edits the first line.
 func manyLines(word string) string {
 	var b strings.Builder
 	for i := range 10 {
@@ -72,8 +72,8 @@ func manyLines(word string) string {
 
 func edited(text string) string { return strings.Replace(text, "line 0", "Line 0 of someone else", 1) }
 
-// A set that meets the changes of others half-way is rolled back beneath them, and made
-// again on the current files.
+// A set that meets foreign changes half-way is rolled back, without removing those, and
+// applied again to the present files.
 func TestSetAmongForeignChanges(t *testing.T) {
 	set := func(version string) change.Set {
 		var s change.Set
@@ -87,7 +87,7 @@ func TestSetAmongForeignChanges(t *testing.T) {
 		name     string
 		set      change.Set
 		foreign  map[string]string
-		want     map[string]string // "" in c: as the set leaves it
+		want     map[string]string // "" for c: as the set leaves it
 		conflict bool
 		partial  bool
 	}{
@@ -158,7 +158,7 @@ func mustRead(t *testing.T, dir, name string) string {
 	return string(data)
 }
 
-// A set that is cancelled half-way is rolled back as a whole, and so is its undo.
+// A set that is cancelled half-way is rolled back as a whole. So is its undo.
 func TestCancelledHalfWay(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	w, dir := between(t, func(func(name, content string)) { cancel() })
@@ -193,7 +193,7 @@ func TestCancelledHalfWay(t *testing.T) {
 	}
 }
 
-// endsWhen is a context that is cancelled from some moment on.
+// endsWhen is a context that counts as cancelled once over returns true.
 type endsWhen struct {
 	context.Context
 	over func() bool

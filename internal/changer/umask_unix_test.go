@@ -4,5 +4,5 @@ package changer_test
 
 import "syscall"
 
-// Tests compare the modes of files that were made with the usual umask.
+// Tests compare file modes, which depend on the umask.
 func init() { syscall.Umask(0o022) }

@@ -17,11 +17,11 @@ import (
 	"quarry/internal/textedit"
 )
 
-// Undo undoes the change called id, all of it or the parts that the options name,
-// or the last one that was not undone yet when id is "". Edits are undone beneath
-// later ones. It refuses when something else is not what the change left, and then
-// changes nothing. An undo is a change itself: Undo with its id makes the first
-// change again.
+// Undo undoes the change id, completely or only the parts selected by the options. If id
+// is "", it undoes the last change that is not yet undone. Edits can be undone even if
+// the file was edited later. In any other case where a file is not as the change left it,
+// Undo refuses and changes nothing. An undo is a change too: undoing it repeats the first
+// change.
 func (w *Changer) Undo(ctx context.Context, id string, o change.Options) (*change.Change, error) {
 	leave, err := w.enter("undo")
 	if err != nil {
@@ -38,7 +38,7 @@ func (w *Changer) Undo(ctx context.Context, id string, o change.Options) (*chang
 	if err != nil {
 		return nil, err
 	}
-	progress.Of(ctx).Expect(3 * len(entry.Ops)) // they are read, kept and carried out
+	progress.Of(ctx).Expect(3 * len(entry.Ops)) // each operation is read, journaled and carried out
 	if !o.DryRun {
 		done, err := w.state.journal.Turn(ctx, len(entry.Ops) > 1)
 		if err != nil {
@@ -56,14 +56,15 @@ func (w *Changer) Undo(ctx context.Context, id string, o change.Options) (*chang
 	return c, err
 }
 
-// hindered reports that a file was changed between reading and writing it.
+// hindered reports whether err means that a file was changed between reading and writing
+// it.
 func hindered(err error) bool {
 	var at *fault.PathError
 	var refused *change.UndoError
 	return errors.As(err, &at) && at.Kind == fault.Conflict && !errors.As(err, &refused)
 }
 
-// undoEntry undoes an entry that may be undone.
+// undoEntry undoes an entry. The caller has checked that this is allowed.
 func (w *Changer) undoEntry(ctx context.Context, entry journal.Entry, o change.Options) (*change.Change, error) {
 	done, err := w.moveTurn(ctx, slices.ContainsFunc(entry.Ops, func(op journal.Op) bool { return op.Kind == journal.Rename }))
 	if err != nil {
@@ -78,9 +79,9 @@ func (w *Changer) undoEntry(ctx context.Context, entry journal.Entry, o change.O
 	return w.undoUnlocked(ctx, entry, o, true)
 }
 
-// undoUnlocked is undoEntry for a caller that has locked the paths, or needs no
-// lock because it makes the workspace ready. Unless beneath is set, it leaves alone files
-// that were changed since.
+// undoUnlocked is undoEntry without locks: the caller has locked the paths, or is still
+// opening the workspace. Unless beneath is set, files that were changed since are not
+// touched.
 func (w *Changer) undoUnlocked(ctx context.Context, entry journal.Entry, o change.Options, beneath bool) (*change.Change, error) {
 	plan, err := w.state.journal.Plan(ctx, entry.ID)
 	if err != nil {
@@ -122,7 +123,7 @@ func (w *Changer) undoUnlocked(ctx context.Context, entry journal.Entry, o chang
 	c.Exact = warnings == nil && len(o.Parts) == 0 && fits.whole(plan)
 	limits, most := diffLimits(), maxDiffLines
 	if o.FullDiff && o.DryRun {
-		limits, most = fullDiff(o.AllLines), math.MaxInt // a rule may judge them
+		limits, most = fullDiff(o.AllLines), math.MaxInt // a rule may examine the diffs
 	}
 	diffs, more, err := w.undoDiff(plan.Of, fits, limits, most)
 	if err != nil {
@@ -151,7 +152,7 @@ func (w *Changer) undoUnlocked(ctx context.Context, entry journal.Entry, o chang
 	return c, nil
 }
 
-// maybeNotLast warns that the last change of the log may not be the last that was
+// maybeNotLast returns a warning if the last change in the log may not be the last one
 // made.
 func (w *Changer) maybeNotLast() []string {
 	var warnings []string
@@ -164,7 +165,7 @@ func (w *Changer) maybeNotLast() []string {
 	return warnings
 }
 
-// entry finds the change an id names, or the last one.
+// entry returns the change with an id, or the last one if id is "".
 func (w *Changer) entry(id string) (journal.Entry, error) {
 	e, err := w.anyEntry(id)
 	if err != nil || w.root.Policy() == nil {
@@ -188,9 +189,9 @@ func (w *Changer) anyEntry(id string) (journal.Entry, error) {
 	return w.state.journal.Get(known)
 }
 
-// fitPlan compares the plan with the disk. Folders that were made only on the
-// way to a file and are used for something else by now stay; those that were
-// removed since are made again, and those that are there again are not made.
+// fitPlan adapts an undo plan to the disk. Folders that the change created only as
+// parents of a file are kept if they are now used for something else. Parent folders that
+// were removed since are made again, unless they already exist again.
 func (w *Changer) fitPlan(plan *journal.Plan) error {
 	if gone := w.missingInTrash(plan.Change.Ops); len(gone) > 0 {
 		return &change.UndoError{ID: string(plan.Of.ID), Paths: gone}
@@ -222,8 +223,8 @@ func (w *Changer) fitPlan(plan *journal.Plan) error {
 	}
 }
 
-// skipConflicts takes files that are in the way out of a plan and returns a warning
-// for each. If nothing of the plan is left, it returns the cause.
+// skipConflicts removes the files with conflicts from a plan and returns a warning for
+// each. If nothing remains of the plan, it returns the cause.
 func (w *Changer) skipConflicts(plan *journal.Plan, cause error) (warnings []string, err error) {
 	for {
 		var conflict *change.UndoError
@@ -249,8 +250,8 @@ func (w *Changer) skipConflicts(plan *journal.Plan, cause error) (warnings []str
 	}
 }
 
-// inUse finds the first folder the plan would remove last that others have put
-// something into. It is not ok if anything else is in the way.
+// inUse examines the folders that the plan removes last. cut is the first operation that
+// removes a folder now used by others. ok is false if there are other conflicts.
 func inUse(plan *journal.Plan, found []journal.Conflict) (cut int, ok bool) {
 	ops := plan.Change.Ops
 	tail := len(ops)
@@ -258,7 +259,7 @@ func inUse(plan *journal.Plan, found []journal.Conflict) (cut int, ok bool) {
 		tail--
 	}
 	if tail == 0 {
-		return 0, false // making folders was all the change did
+		return 0, false // the change only made folders
 	}
 	cut = len(ops)
 	for _, f := range found {
@@ -271,7 +272,7 @@ func inUse(plan *journal.Plan, found []journal.Conflict) (cut int, ok bool) {
 	return cut, cut < len(ops)
 }
 
-// undo carries the plan out.
+// undo carries out a plan.
 func (w *Changer) undo(ctx context.Context, c *change.Change, plan *journal.Plan) error {
 	tx, err := w.state.journal.Undo(ctx, w.root, plan)
 	var large *journal.TooLargeError
@@ -313,25 +314,25 @@ func (w *Changer) undo(ctx context.Context, c *change.Change, plan *journal.Plan
 	return nil
 }
 
-// rollBack rolls back what a change has done of its operations: the first done
-// ones, and what is there of the next, which failed with cause.
+// rollBack rolls back the first done operations of a change, and the next one, which
+// failed with cause, as far as that was carried out.
 func (w *Changer) rollBack(ctx context.Context, tx *journal.Tx, done int, cause error) error {
 	ctx = context.WithoutCancel(ctx)
 	e := tx.Entry()
 	if done == 0 && !bySystem(cause) && e.Ops[0].Kind != journal.Remove {
-		return errors.Join(cause, tx.Abort()) // refused, so nothing was done
+		return errors.Join(cause, tx.Abort()) // the operation was refused, so nothing was done
 	}
-	// An operation that failed may be there all the same, only not durably, or
-	// in part; so the disk is asked.
+	// The failed operation may have been carried out partly, or completely but not
+	// durably. Only the disk tells.
 	u, err := w.state.journal.Progress(w.root, e)
 	if err != nil {
 		return w.endPartly(ctx, tx, len(e.Ops), cause, err)
 	}
 	var torn *rootfs.StuckError
 	switch {
-	case u.Done < 0 && errors.As(cause, &torn): // a file is neither old nor new
+	case u.Done < 0 && errors.As(cause, &torn): // a file has neither the old nor the new content
 		return w.endPartly(ctx, tx, 0, cause, cause)
-	case u.Done < 0, u.Done > done && !bySystem(cause): // someone goes on already, or was first
+	case u.Done < 0, u.Done > done && !bySystem(cause): // another program has changed the files
 		u.Done, u.Begun = done, false
 	}
 	if left, err := w.revert(ctx, u); err != nil {
@@ -340,8 +341,8 @@ func (w *Changer) rollBack(ctx context.Context, tx *journal.Tx, done int, cause 
 	return errors.Join(cause, tx.Abort())
 }
 
-// revert rolls back the operations of a change that are done, the last first.
-// If it fails, the first left ones are still there, as far as it knows.
+// revert rolls back the completed operations of a change, last first. If it fails, the
+// first left operations probably remain.
 func (w *Changer) revert(ctx context.Context, u journal.Unfinished) (left int, err error) {
 	left = len(u.Ops)
 	if u.Done == 0 && !u.Begun {
@@ -356,7 +357,7 @@ func (w *Changer) revert(ctx context.Context, u journal.Unfinished) (left int, e
 	}
 	defer plan.Close()
 	plan.Beneath = func(k int) error { return w.revertBeneath(ctx, plan, k) }
-	again := map[rootfs.Path]journal.Result{} // in the trash
+	again := map[rootfs.Path]journal.Result{} // new ids in the trash
 	err = plan.TakeBack(ctx, w.root, func(ctx context.Context, op journal.Op) error {
 		went, err := w.applyTrash(ctx, op)
 		if went.Where != "" {
@@ -376,12 +377,12 @@ func (w *Changer) revert(ctx context.Context, u journal.Unfinished) (left int, e
 	return left, err
 }
 
-// maxDiff is how many bytes of a diff with all lines are kept in memory. The files
-// after that show 2,000 lines each.
+// maxDiff limits the size of diffs with all lines, because they are kept in memory.
+// Beyond it, each file shows at most 2,000 lines.
 const maxDiff = 64 << 20
 
-// Diff shows a change as a unified diff. It works from what the journal kept,
-// so it doesn't matter what became of the files.
+// Diff shows a change as a unified diff. It uses the contents kept by the journal, so the
+// files' present state doesn't matter.
 func (w *Changer) Diff(id string, o *change.Options) (*change.Change, error) {
 	if err := w.belongs(); err != nil {
 		return nil, err
@@ -400,7 +401,7 @@ func (w *Changer) Diff(id string, o *change.Options) (*change.Change, error) {
 		opts := &textedit.DiffOptions{}
 		if o != nil && o.AllLines && size < maxDiff {
 			if opts = fullDiff(true); w.large(e, i) {
-				opts = &textedit.DiffOptions{MaxLines: maxFullLines} // it may have gigabytes
+				opts = &textedit.DiffOptions{MaxLines: maxFullLines} // the diff may have gigabytes
 			} else if o.FullDiff {
 				opts.Context = 1 << 24
 			}
@@ -416,8 +417,9 @@ func (w *Changer) Diff(id string, o *change.Options) (*change.Change, error) {
 	return &c, nil
 }
 
-// undoDiff shows what an undo does, up to about so many lines, and counts the files that
-// are left out. Files that it carries to later contents are shown as they are now.
+// undoDiff shows the effect of an undo, up to about the given number of lines. more is
+// the number of omitted files. For a file that was changed later, it shows the undo in
+// the present content.
 func (w *Changer) undoDiff(e journal.Entry, fits *fitted, opts *textedit.DiffOptions, lines int) (diffs []change.PathDiff, more int, err error) {
 	seen := map[rootfs.Path]bool{}
 	for i := range e.Ops {
@@ -444,8 +446,8 @@ func (w *Changer) undoDiff(e journal.Entry, fits *fitted, opts *textedit.DiffOpt
 	return diffs, more, nil
 }
 
-// ofSeveral reports an action on several files, or one of another program, or the undo of
-// one.
+// ofSeveral reports whether an action affects several files or was made by another
+// program, or is the undo of such an action.
 func ofSeveral(a *change.Action) bool {
 	for a != nil && a.Of != nil {
 		a = a.Of
@@ -453,8 +455,8 @@ func ofSeveral(a *change.Action) bool {
 	return a != nil && (a.Verb == change.Outside || a.Verb == change.Applied)
 }
 
-// brings counts the files that operations concern, how many of them come back, and how many
-// are removed. The first one is named.
+// brings counts the files affected by operations, and how many of them are restored and
+// removed. It also returns the path of the first.
 func brings(ops []journal.Op) (first string, all, back, removed int) {
 	var kinds [2]map[rootfs.Path]bool // made, removed
 	for i := range kinds {
@@ -483,7 +485,7 @@ func brings(ops []journal.Op) (first string, all, back, removed int) {
 	return first, len(paths), back, removed
 }
 
-// stepDiff shows an operation of an entry; reverse is the way back.
+// stepDiff shows one operation of an entry, or its undo if reverse is set.
 func (w *Changer) stepDiff(e journal.Entry, i int, reverse bool, opts *textedit.DiffOptions) (change.PathDiff, error) {
 	op := e.Ops[i]
 	d := change.PathDiff{Old: op.Path.String(), New: op.Path.String()}
@@ -512,7 +514,7 @@ func (w *Changer) stepDiff(e journal.Entry, i int, reverse bool, opts *textedit.
 	return d, nil
 }
 
-// opDiff is the diff of an operation on contents.
+// opDiff returns the diff of an operation on contents.
 func (w *Changer) opDiff(e journal.Entry, i int, reverse bool, opts *textedit.DiffOptions) (change.PathDiff, error) {
 	op := e.Ops[i]
 	name := op.Path.String()
@@ -558,8 +560,8 @@ func (w *Changer) opDiff(e journal.Entry, i int, reverse bool, opts *textedit.Di
 	return whole, nil
 }
 
-// contents returns what an operation found and what it left. Where the journal
-// kept less, the file itself may still be one of them.
+// contents returns the contents before and after an operation. If the journal lacks one
+// of them, it uses the file itself if that has the right version.
 func (w *Changer) contents(e journal.Entry, i int) (old, data []byte, err error) {
 	j, op := w.state.journal, e.Ops[i]
 	old, errOld := j.Before(e, i)

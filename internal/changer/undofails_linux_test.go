@@ -14,8 +14,8 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// An undo that brought something back from the trash and then failed puts it
-// there again, later than the deletion, and the next try finds it.
+// An undo restores a file from the trash, then fails and moves it to the trash again,
+// with a later date. The next undo finds it.
 func TestUndoFailsAfterRestoring(t *testing.T) {
 	dir, state := t.TempDir(), t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -23,7 +23,7 @@ func TestUndoFailsAfterRestoring(t *testing.T) {
 		armed, renames := false, 0
 		layer := &rootfs.Layer{Before: func(call string) error {
 			if call == "rename" && armed {
-				if renames++; renames == 2 { // the first is the one from the trash
+				if renames++; renames == 2 { // the first rename restores from the trash
 					return unix.EIO
 				}
 			}
@@ -61,7 +61,7 @@ func TestUndoFailsAfterRestoring(t *testing.T) {
 		if text(t, w, "gone") != "gone" || text(t, w, "moved") != "moved" {
 			t.Error("the files are not back")
 		}
-		// The same for what a redo put there.
+		// The same for a file that a redo moved to the trash.
 		time.Sleep(5 * time.Second)
 		if _, err := w.Undo(ctx, undone.ID, change.Options{}); err != nil {
 			t.Fatal(err)

@@ -13,8 +13,8 @@ import (
 	"quarry/change"
 )
 
-// refusesUndo checks that a change can't be undone, because of one path, and that
-// the attempt changes nothing.
+// refusesUndo checks that undoing a change is refused because of path, and that the
+// attempt changes nothing.
 func refusesUndo(t *testing.T, ws *quarry.Workspace, id, path string) {
 	t.Helper()
 	before := snapshot(t, ws.Dir())
@@ -28,7 +28,7 @@ func refusesUndo(t *testing.T, ws *quarry.Workspace, id, path string) {
 	}
 }
 
-// A deletion that was undone is not made again once the file was edited.
+// A deletion that was undone is not redone if the file was edited since.
 func TestRedoOfDeletionRefusesForeignChange(t *testing.T) {
 	for _, kind := range []change.TrashKind{change.TrashSystem, change.TrashLocal, change.TrashNone} {
 		t.Run(string(kind), func(t *testing.T) {
@@ -46,7 +46,7 @@ func TestRedoOfDeletionRefusesForeignChange(t *testing.T) {
 	}
 }
 
-// What stands at the new name of a moved file must be that file.
+// A move is undone only if its new path still has the moved file.
 func TestUndoOfMoveRefusesReplacedDestination(t *testing.T) {
 	ws := changeable(t, map[string]string{"a.md": "mine\n", "target": ""}, nil)
 	moved := must(t)(ws.Move(ctx, "a.md", "sub/b.md", nil))
@@ -55,7 +55,7 @@ func TestUndoOfMoveRefusesReplacedDestination(t *testing.T) {
 	put(t, ws, "sub/b.md", "mine\n")
 	must(t)(ws.Undo(ctx, moved.ID, nil))
 
-	// With edits in the same change, its result counts.
+	// If the change also edited the file, the edited content is expected there.
 	both := must(t)(ws.Apply(ctx, change.Set{Ops: []change.Op{{Verb: change.MovePath, Path: "a.md", To: "c.md",
 		Edits: []change.Edit{{Verb: change.ReplaceText, Old: "mine", New: "ours"}}}}}))
 	put(t, ws, "c.md", "theirs\n")
@@ -75,8 +75,8 @@ func TestUndoOfMoveRefusesReplacedDestination(t *testing.T) {
 	refusesUndo(t, ws, moved.ID, "other")
 }
 
-// Files of one name that are deleted within a second each come back by their own
-// change, and the trash tells them apart.
+// Files of the same name that are deleted within a second are each restored by undoing
+// their own deletion.
 func TestTrashWithinASecond(t *testing.T) {
 	for _, kind := range []change.TrashKind{change.TrashSystem, change.TrashLocal} {
 		t.Run(string(kind), func(t *testing.T) {
@@ -95,7 +95,7 @@ func TestTrashWithinASecond(t *testing.T) {
 			if err := os.Remove(filepath.Join(ws.Dir(), "d/x.md")); err != nil {
 				t.Fatal(err)
 			}
-			// The first one, not the youngest of its name.
+			// The older one first, although a newer one has the same name.
 			must(t)(ws.Undo(ctx, ids[0], nil))
 			must(t)(ws.Undo(ctx, ids[1], nil))
 			for p, want := range map[string]string{"d/x.md": "1", "e/x.md": "2"} {

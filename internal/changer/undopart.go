@@ -17,17 +17,17 @@ import (
 	"quarry/internal/textedit"
 )
 
-// fitted says how a plan was made to fit the disk. Both maps are by the operation
-// of the entry that is undone.
+// fitted records how an undo plan was adapted to the disk. Both maps are by index of the
+// operation in the undone entry.
 type fitted struct {
-	carried map[int]*carried // undone in a file that was changed since
-	left    map[int]bool     // not undone by the plan
+	carried map[int]*carried // operations on files that were changed later
+	left    map[int]bool     // operations that the plan doesn't undo
 	deeds   map[journal.ID]deed
-	// recovery is set for a change that was cut short or failed.
+	// recovery is set if the change was interrupted or failed.
 	recovery bool
 }
 
-// whole reports that a plan undoes every operation, and nothing else is in the files.
+// whole reports whether a plan undoes every operation, in files without later changes.
 func (f *fitted) whole(plan *journal.Plan) bool {
 	n := 0
 	for k := range plan.Change.Ops {
@@ -38,8 +38,8 @@ func (f *fitted) whole(plan *journal.Plan) bool {
 	return len(f.carried) == 0 && n == len(plan.Of.Ops)
 }
 
-// fit makes a plan fit the disk: files that were changed since are undone beneath
-// the later changes, where that is possible.
+// fit adapts a plan to the disk. In files that were changed later, it undoes only the
+// change's own edits, where that is possible.
 func (w *Changer) fit(ctx context.Context, plan *journal.Plan, o change.Options) (*fitted, error) {
 	f := &fitted{carried: map[int]*carried{}, left: map[int]bool{}, deeds: map[journal.ID]deed{}, recovery: o.Tool == journal.Recovery}
 	if err := w.dropUndone(plan, f); err != nil {
@@ -59,7 +59,7 @@ func (w *Changer) fit(ctx context.Context, plan *journal.Plan, o change.Options)
 	for _, c := range conflict.Paths {
 		changed[c.Path] = c.Reason == change.ContentChanged || c.Reason == change.IsGone
 	}
-	var ops []int // of the entry
+	var ops []int // indices in the entry
 	at := map[int]int{}
 	for k, op := range plan.Change.Ops {
 		i := plan.Undoes(k)
@@ -105,8 +105,8 @@ func (w *Changer) fit(ctx context.Context, plan *journal.Plan, o change.Options)
 	return f, cause
 }
 
-// dropUndone takes out of a plan what was undone in part before. Of an edited file
-// that is what gave it its old content; hunks are found by carryOp.
+// dropUndone removes from a plan what earlier partial undos have already undone. For
+// edited files these are only undos of the whole operation; carryOp finds undone hunks.
 func (w *Changer) dropUndone(plan *journal.Plan, f *fitted) error {
 	for _, id := range plan.Of.PartlyBy {
 		part, err := w.state.journal.Get(id)
@@ -142,12 +142,13 @@ func (w *Changer) dropUndone(plan *journal.Plan, f *fitted) error {
 
 var errNothingLeft = fault.New(fault.Conflict, "nothing of it is left to undo: it was undone in part before, or by hand", "the log has the changes since")
 
-// carryOp carries the k-th operation of a plan to the file as it is now. only picks its
-// edits; nil is all. The conflict is nil unless that is impossible.
+// carryOp adapts the k-th operation of a plan to the file's present content. It undoes
+// the edits for which only returns true, or all if only is nil. A conflict is returned if
+// that is impossible.
 func (w *Changer) carryOp(ctx context.Context, plan *journal.Plan, k int, since *journal.Since, only func(*past, int) bool, f *fitted) (*change.Conflict, error) {
 	i := plan.Undoes(k)
 	if since.Gone || since.Now != since.Left && since.Left != plan.Of.Ops[i].Path {
-		return nil, nil // the check of the plan tells
+		return nil, nil // the check of the plan reports it
 	}
 	c, conflict, err := w.carry(ctx, plan.Of, i, since, only, f.deeds)
 	switch kind := rootfs.KindOf(err); {
@@ -161,7 +162,7 @@ func (w *Changer) carryOp(ctx context.Context, plan *journal.Plan, k int, since 
 	case conflict != nil:
 		return conflict, nil
 	case len(c.edits) == 0:
-		f.left[i] = true // the caller drops it
+		f.left[i] = true // the caller removes it from the plan
 		return nil, nil
 	}
 	at := plan.Change.Ops[k].Path
@@ -173,7 +174,7 @@ func (w *Changer) carryOp(ctx context.Context, plan *journal.Plan, k int, since 
 	return nil, nil
 }
 
-// pick leaves of a plan what the parts name.
+// pick reduces a plan to the given parts.
 func (w *Changer) pick(ctx context.Context, plan *journal.Plan, parts []change.UndoPart, f *fitted) error {
 	keep := make([]bool, len(plan.Change.Ops))
 	hunks, whole := map[int][]change.UndoPart{}, map[int]bool{} // by the operation of the entry
@@ -239,7 +240,7 @@ func (w *Changer) pick(ctx context.Context, plan *journal.Plan, parts []change.U
 	return nil
 }
 
-// notInChange refuses a part that a change does not have, and lists those it has.
+// notInChange refuses a part that is not in the change, and lists the change's parts.
 func (w *Changer) notInChange(e journal.Entry, part change.UndoPart) error {
 	what := fault.Printable(part.Path)
 	if part.Hunk+part.Line > 0 {
@@ -256,7 +257,7 @@ func (w *Changer) notInChange(e journal.Entry, part change.UndoPart) error {
 	return fault.New(fault.NotFound, fmt.Sprintf("change %s has not changed %s", e.ID, what), "it changed "+strings.Join(names, ", "))
 }
 
-// pickHunks leaves of the k-th operation of a plan the chosen hunks.
+// pickHunks reduces the k-th operation of a plan to the chosen hunks.
 func (w *Changer) pickHunks(ctx context.Context, plan *journal.Plan, k int, since *journal.Since, chosen []change.UndoPart, f *fitted) error {
 	i := plan.Undoes(k)
 	name := fault.Printable(plan.Of.Ops[i].Path.String())
@@ -282,7 +283,7 @@ func (w *Changer) pickHunks(ctx context.Context, plan *journal.Plan, k int, sinc
 	var split error
 	conflict, err := w.carryOp(ctx, plan, k, since, func(h *past, k int) bool {
 		first, last := h.lines(k)
-		n := 0 // the hunk of the edit
+		n := 0 // number of the hunk with the edit
 		for n+1 < len(hunks) && hunks[n+1][0] <= first {
 			n++
 		}
@@ -327,8 +328,8 @@ func noSuchHunk(id journal.ID, name string, hunks [][2]int, part change.UndoPart
 	return fault.New(fault.NotFound, fmt.Sprintf("change %s has no %s of %s", id, what, name), "as the change left the file, "+strings.Join(list, ", "))
 }
 
-// hunkLines are the lines of the new text that the hunks of a diff show, the first
-// and the last.
+// hunkLines returns for each hunk of a diff the first and last line number in the new
+// text.
 func hunkLines(diff string) [][2]int {
 	var out [][2]int
 	for line := range strings.SplitSeq(diff, "\n") {
@@ -348,7 +349,7 @@ func hunkLines(diff string) [][2]int {
 			continue
 		}
 		if n == 0 {
-			a++ // after this line
+			a++ // the hunk is after this line
 		}
 		out = append(out, [2]int{a, max(a, a+n-1)})
 	}

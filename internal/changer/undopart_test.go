@@ -11,9 +11,8 @@ import (
 	"quarry/change"
 )
 
-// Where files have changed since, an undo is refused as a whole; asked to, it
-// leaves those files and undoes the others as a change of its own, which can be
-// undone in turn.
+// If files have changed since, an undo is refused as a whole. With SkipConflicts it skips
+// those files and undoes the others, as a change that can itself be undone.
 func TestUndoSkipsConflicts(t *testing.T) {
 	ctx := context.Background()
 	w := changing(t, map[string]string{"a": "a\n", "b": "b\n", "d": "d\n", "f": "f\n", "g": "g\n"})
@@ -74,7 +73,7 @@ func TestUndoSkipsConflicts(t *testing.T) {
 	if now := tree(t, w.root.RealDir()); !equal(now, later) {
 		t.Errorf("the part, made again: %v", now)
 	}
-	// With nothing in the way it is the undo itself.
+	// Without conflicts it is an ordinary undo.
 	for name, text := range map[string]string{"b": "B\n", "moved/e": "D\n", "new/c2": "c2\n"} {
 		if err := os.WriteFile(filepath.Join(w.root.RealDir(), name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
@@ -89,7 +88,7 @@ func TestUndoSkipsConflicts(t *testing.T) {
 	}
 }
 
-// Where every file has changed, there is nothing to undo, and it is refused.
+// If every file has changed since, the undo is refused.
 func TestUndoSkipsEverything(t *testing.T) {
 	ctx := context.Background()
 	w := changing(t, map[string]string{"a": "a\n"})

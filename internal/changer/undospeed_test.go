@@ -12,8 +12,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// Undoing a change of many files costs about what the change costs, and so does
-// undoing the undo. Beneath a later change of the same files it costs not much more.
+// Undoing a change of many files takes about as long as the change, and so does undoing
+// the undo. With later changes to the same files it takes not much longer.
 func TestUndoSpeed(t *testing.T) {
 	stress.SkipTiny(t)
 	stress.SkipRace(t)
@@ -47,7 +47,7 @@ func TestUndoSpeed(t *testing.T) {
 		}
 		return func() (*change.Change, error) { return w.Apply(ctx, set) }
 	}
-	for range rounds { // what else the machine does makes none of them cheaper
+	for range rounds { // the fastest counts: other load can only make a round slower
 		id := ""
 		undo := func() (*change.Change, error) { return w.Undo(ctx, id, change.Options{}) }
 		id = took("change", edit("beta", "BETA"))

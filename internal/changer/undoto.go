@@ -17,7 +17,7 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// undoTo undoes all changes after a point as one change, of our own and of other
+// undoTo undoes all changes after a point as one change, including changes by other
 // programs.
 func (w *Changer) undoTo(ctx context.Context, o change.Options) (*change.Change, error) {
 	entries, err := w.after(o.To)
@@ -96,8 +96,9 @@ func (w *Changer) undoTo(ctx context.Context, o change.Options) (*change.Change,
 	return c, w.undo(ctx, c, plan)
 }
 
-// after lists the entries that going back to a point undoes, newest first. Of one author
-// those are the changes in effect: undos are not undone.
+// after lists the entries that must be undone to go back to a point, newest first. If
+// only one author's changes are undone, these are the ones in effect, and undos are not
+// undone.
 func (w *Changer) after(to *change.Back) ([]journal.Entry, error) {
 	var list []journal.Entry
 	all, err := w.state.journal.List(0)
@@ -107,7 +108,7 @@ func (w *Changer) after(to *change.Back) ([]journal.Entry, error) {
 	hidden := w.hidden(all, 0)
 	for i, e := range all {
 		if to.After != "" && e.ID <= journal.ID(to.After) {
-			break // ids are in the order of time
+			break // ids are ordered by time
 		}
 		if to.After == "" && !e.Time.After(to.Since) {
 			continue
@@ -128,7 +129,7 @@ func (w *Changer) after(to *change.Back) ([]journal.Entry, error) {
 	return list, nil
 }
 
-// undoneBy lists the entries of which no file is among the omitted ones.
+// undoneBy returns the ids of the entries that affect none of the omitted files.
 func undoneBy(entries []journal.Entry, omitted []string) (ids []journal.ID) {
 	for _, e := range entries {
 		if !slices.ContainsFunc(e.Paths(), func(p rootfs.Path) bool { return slices.Contains(omitted, p.String()) }) {
@@ -160,8 +161,8 @@ func authorsOf(entries []journal.Entry) []change.Author {
 	return list
 }
 
-// Purge removes what was recorded of other programs about a path, and beneath;
-// everything if it is "". No process may be recording.
+// Purge removes the recorded changes of other programs to a path and below, or to all
+// paths if user is "". No process may be recording.
 func (w *Changer) Purge(ctx context.Context, user string) error {
 	if w.state == nil {
 		return change.ErrNoState
@@ -181,7 +182,7 @@ func (w *Changer) Purge(ctx context.Context, user string) error {
 
 const pointsFile = "points"
 
-// Point names the present, for going back to it later.
+// Point names the present state, so that undo can go back to it later.
 func (w *Changer) Point(name string) error {
 	if w.state == nil {
 		return change.ErrNoState
@@ -212,7 +213,7 @@ func (w *Changer) Point(name string) error {
 	return log.Append(fmt.Appendf(nil, "%s\t%s\t%d\n", name, id, time.Now().UnixNano()), size)
 }
 
-// points reads the named points, the newest first.
+// points returns the named points, newest first.
 func (w *Changer) points() ([]change.Point, error) {
 	log, err := w.state.root.OpenLog(w.state.root.Own(pointsFile), false)
 	if errors.Is(err, fault.NotFound) {

@@ -13,9 +13,9 @@ import (
 	"quarry/internal/textfile"
 )
 
-// write plans new content for a file, byte for byte as given unless it is marked as text;
-// then it takes the file's encoding and line ending. An existing file keeps its mode,
-// owner and extended attributes; a missing one is made, with its folders.
+// write plans new content for a file, byte for byte as given. Content marked as text is
+// converted to the file's encoding and line ending. An existing file keeps its mode,
+// owner and extended attributes; a missing file is created, with its folders.
 func (p *planner) write(ctx context.Context, t *task) error {
 	if info, err := p.w.root.Stat(t.path); err == nil && info.Type == rootfs.TypeFile && info.Size > p.w.largeFrom && t.Verb != change.CreateFile {
 		return p.overwriteLarge(ctx, t)
@@ -52,7 +52,7 @@ func (p *planner) write(ctx context.Context, t *task) error {
 	return nil
 }
 
-// overwrite plans new content for a file, given its old content unless that is large.
+// overwrite plans new content for a file. old is nil for a large file.
 func (p *planner) overwrite(t *task, old []byte, have rootfs.Version, info rootfs.Info, diffTo func(content []byte) (change.PathDiff, error)) error {
 	p.versions[t.index] = have.String()
 	if err := checkVersion(t.path, have, t.Version); err != nil {
@@ -86,8 +86,8 @@ func (p *planner) overwrite(t *task, old []byte, have rootfs.Version, info rootf
 	})
 }
 
-// likeBefore gives text that overwrites a file the file's encoding, byte order mark and
-// line ending.
+// likeBefore converts text that overwrites a file to the file's encoding, byte order mark
+// and line ending.
 func (p *planner) likeBefore(t *task, old *textfile.Text) (err error) {
 	t.encoded, t.kept = nil, ""
 	if t.Text {
@@ -96,7 +96,7 @@ func (p *planner) likeBefore(t *task, old *textfile.Text) (err error) {
 	return err
 }
 
-// overwriteLarge is overwrite for a file that is not read into memory.
+// overwriteLarge is overwrite for a file that is too large to be read into memory.
 func (p *planner) overwriteLarge(ctx context.Context, t *task) error {
 	old, err := p.openLarge(ctx, t.path)
 	if err != nil {
@@ -117,7 +117,7 @@ func (p *planner) overwriteLarge(ctx context.Context, t *task) error {
 	})
 }
 
-// mkdir plans a folder and its missing parents. An existing one is not a change.
+// mkdir plans a folder and its missing parents. If it exists, nothing is changed.
 func (p *planner) mkdir(t *task) error {
 	before := len(p.folders)
 	if err := p.needFolders(t.path); err != nil {
@@ -128,8 +128,8 @@ func (p *planner) mkdir(t *task) error {
 	return nil
 }
 
-// withFolders runs f with p and its missing parents locked. f runs again if another
-// process made one of them meanwhile.
+// withFolders runs f with p and its missing parents locked. If another process makes one
+// of them meanwhile, it runs f again.
 func (w *Changer) withFolders(ctx context.Context, p rootfs.Path, f func() error) error {
 	for range maxPlans {
 		top := p

@@ -7,8 +7,8 @@ import (
 	"quarry/change"
 )
 
-// Text that overwrites a file takes its encoding, byte order mark and line ending; bytes
-// are written as they are.
+// Text that overwrites a file is converted to its encoding, byte order mark and line
+// ending; bytes are written unchanged.
 func TestWriteText(t *testing.T) {
 	utf16 := func(s string) string {
 		out := "\xff\xfe"

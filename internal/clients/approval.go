@@ -10,33 +10,33 @@ import (
 	"quarry/internal/value"
 )
 
-// Approving says which tools a client may call without asking.
+// Approving specifies which tools a client may call without asking.
 type Approving struct {
 	Server string   // the name of the entry
 	All    bool     // every tool; otherwise only Reads
-	Reads  []string // tools that change nothing
+	Reads  []string // the read-only tools
 }
 
-// Approval is the part of a client's settings that lets it call tools without asking, and
+// Approval has the settings that allow a client to call tools without asking, and make it
 // show all of them to its model from the start.
 type Approval struct {
-	Entry []Member // of the server's entry
-	Lists []List   // of settings files
-	Note  string   // for people
+	Entry []Member // members of the server's entry
+	Lists []List   // lists in settings files
+	Note  string   // a message for the user
 }
 
-// List is a list of words in settings, and the words to add to it.
+// List is a list of words in a settings file, and the words to add to it.
 type List struct {
-	// Project and User are the files, below the project's folder and the user's home; ""
-	// means the file with the server's entry.
+	// Project and User are the file's paths, below the project's folder and below the
+	// user's home. "" means the file with the server's entry.
 	Project, User string
 	Path          []string
 	Words         []string
-	prefix        string // of the other words that may have been added
-	OnlyProject   bool   // not in the user's settings
+	prefix        string // prefix of other words that may have been added
+	OnlyProject   bool   // not supported in the user's settings
 }
 
-// Approval returns the settings for the tools of a.
+// Approval returns the settings that approve the tools of a.
 func (c *Client) Approval(a *Approving) Approval {
 	if c.approval == nil {
 		return Approval{Note: c.Title + " has no settings for it: approve the tools where it asks."}
@@ -44,13 +44,14 @@ func (c *Client) Approval(a *Approving) Approval {
 	return c.approval(a)
 }
 
-// AddedLists returns the lists that an approval of an entry may have extended.
+// AddedLists returns all lists to which an approval of the entry may have added words.
 func (c *Client) AddedLists(name string) []List {
 	one := c.Approval(&Approving{Server: name}).Lists
 	return append(one, c.Approval(&Approving{Server: name, All: true}).Lists...)
 }
 
-// names returns the tools' names in a client; alone is the name for all of them.
+// names returns the tools' names in a client's format, or only alone, the name for all
+// tools.
 func (a *Approving) names(alone, format string) []string {
 	if a.All {
 		return []string{alone}
@@ -62,7 +63,8 @@ func (a *Approving) names(alone, format string) []string {
 	return list
 }
 
-// approveClaude keeps approvals out of a project's shared settings.
+// approveClaude puts approvals in personal settings, not in the shared settings of a
+// project.
 func approveClaude(a *Approving) Approval {
 	const project, user = ".claude/settings.local.json", ".claude/settings.json"
 	return Approval{
@@ -100,7 +102,8 @@ func approveOpencode(*Approving) Approval {
 	return Approval{Note: "opencode asks only if its permission setting says so."}
 }
 
-// File returns the file of a list, for a project's folder or, with "", for a user.
+// File returns the file of a list: for the project's folder, or for the user if project
+// is "".
 func (l *List) File(entry, project string, p Places) string {
 	switch {
 	case l.Project == "":
@@ -111,7 +114,7 @@ func (l *List) File(entry, project string, p Places) string {
 	return filepath.Join(project, filepath.FromSlash(l.Project))
 }
 
-// Add adds the missing words to the list in the text of settings.
+// Add adds the missing words to the list in text, the contents of a settings file.
 func (l *List) Add(text []byte) ([]byte, error) {
 	have, err := l.positions(text)
 	if err != nil {
@@ -133,7 +136,7 @@ func (l *List) Add(text []byte) ([]byte, error) {
 	return text, nil
 }
 
-// Remove removes the words from the list.
+// Remove removes the words from the list in text.
 func (l *List) Remove(text []byte) ([]byte, error) {
 	for {
 		have, err := l.positions(text)
@@ -156,7 +159,7 @@ func (l *List) Remove(text []byte) ([]byte, error) {
 	}
 }
 
-// positions returns the words of the list with their indices.
+// positions returns the index of each word of the list in text.
 func (l *List) positions(text []byte) (map[string]int, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return nil, nil

@@ -1,8 +1,8 @@
-// Package clients knows the programs that use MCP servers: where their settings are, and
-// how a server is configured there.
+// Package clients knows programs that use MCP servers: where their settings are, and how
+// servers are configured there.
 //
-// Changing settings leaves every byte outside the entry unchanged, including comments. The
-// result is parsed again and compared before it is written; an invalid file is refused.
+// Changes to settings keep every byte outside the entry, including comments. The result
+// is parsed and compared before it is written. Invalid files are refused.
 package clients
 
 import (
@@ -13,32 +13,32 @@ import (
 	"quarry/internal/config"
 )
 
-// Client is a program that uses MCP servers, with the format of its settings.
+// Client is a program that uses MCP servers, and the format of its settings.
 type Client struct {
-	Name, Title string // for flags, and for people
-	key         string // the object or table with the servers
+	Name, Title string // names for flags and for display
+	key         string // key of the object or table with the servers
 	toml        bool   // the settings are TOML, not JSON
-	kind        string // the type in an entry; "" if none
-	joined      bool   // an entry's command and arguments are one list
-	ProjectFile string // project settings, below its folder; "" if none
-	ByProject   bool   // the default scope is the project
-	// Folder is the variable for the project in the project's settings; "" if the client
-	// starts servers in the project's folder.
+	kind        string // value of "type" in an entry; "" if there is none
+	joined      bool   // an entry has the command and its arguments in one list
+	ProjectFile string // path of a project's settings in its folder; "" if there are none
+	ByProject   bool   // the project's settings are the default
+	// Folder is the variable for the project's folder in the project's settings. It is ""
+	// if the client starts servers in that folder.
 	Folder string
-	// UserFolder is Folder in the user's settings; "-" if a root must be given.
+	// UserFolder is the same in the user's settings; "-" means that a root must be given.
 	UserFolder string
-	// UserFile returns the file of the user's settings.
+	// UserFile returns the path of the user's settings.
 	UserFile func(p Places) string
-	// all are members of every entry beside the command.
+	// all has members that every entry has in addition to the command.
 	all []Member
-	// Variables is the member of an entry that lists the user's environment variables for
-	// the server; "" if it gets all of them.
+	// Variables is the member of an entry that lists the environment variables passed to
+	// the server. It is "" if all are passed.
 	Variables string
-	// approval returns the settings that let the client call tools without asking.
+	// approval returns the settings that approve tools; nil if the client has none.
 	approval func(a *Approving) Approval
 }
 
-// EntryText returns a single entry, inside its enclosing object.
+// EntryText returns the settings text of one entry in its enclosing object.
 func (c *Client) EntryText(name string, e *Entry) string {
 	text, err := c.Set(nil, name, e)
 	if err != nil {
@@ -51,10 +51,10 @@ func (c *Client) EntryText(name string, e *Entry) string {
 type Entry struct {
 	Command string
 	Args    []string
-	More    []Member // beside the command
+	More    []Member // members in addition to the command
 }
 
-// Member is a member of an entry or of settings, with its value as decoded.
+// Member is a member of an entry or of settings, with its decoded value.
 type Member struct {
 	Name  string
 	Value any
@@ -83,8 +83,8 @@ func (c *Client) members(e *Entry) []Member {
 	return append(append(list, c.all...), e.More...)
 }
 
-// Read returns the program and the arguments of an entry; ok is false if it starts no
-// program.
+// Read returns the program and the arguments of an entry. ok is false if the entry does
+// not start a program.
 func (c *Client) Read(entry any) (e Entry, ok bool) {
 	members, _ := entry.(map[string]any)
 	words, _ := members["args"].([]any)
@@ -103,7 +103,7 @@ func (c *Client) Read(entry any) (e Entry, ok bool) {
 	return e, e.Command != ""
 }
 
-// Roots separates the roots from the other arguments of an entry.
+// Roots splits the arguments of an entry into roots and others.
 func (e *Entry) Roots() (roots, rest []string) {
 	for i := 0; i < len(e.Args); i++ {
 		switch value, joined := strings.CutPrefix(e.Args[i], "--root="); {
@@ -125,10 +125,10 @@ func (e *Entry) Starts(name string) bool {
 	return ours && slices.Contains(e.Args, "mcp")
 }
 
-// Places are a user's folders.
+// Places has the folders of a user.
 type Places struct{ goos, home, config, appData, codex, copilot string }
 
-// settings returns the folder for settings of desktop programs.
+// settings returns the folder for the settings of desktop programs.
 func (p Places) settings() string {
 	switch p.goos {
 	case "darwin":
@@ -151,8 +151,8 @@ var All = []Client{
 		UserFile: func(p Places) string { return filepath.Join(p.settings(), "Claude", "claude_desktop_config.json") },
 	},
 	{
-		// In the user's settings ${workspaceFolder} is the folder of the window that started the
-		// server; other windows would get the wrong files.
+		// In the user's settings, ${workspaceFolder} is the folder of the window that
+		// starts the server. Other windows would use the wrong files.
 		Name: "cursor", Title: "Cursor", key: "mcpServers", kind: "stdio", ProjectFile: ".cursor/mcp.json", ByProject: true,
 		Folder: "${workspaceFolder}", UserFolder: "-",
 		UserFile: func(p Places) string { return filepath.Join(p.home, ".cursor", "mcp.json") },
@@ -206,7 +206,7 @@ func Names() []string {
 	return names
 }
 
-// UserPlaces finds a user's folders on a system, from the environment.
+// UserPlaces returns a user's folders according to the environment, for the system goos.
 func UserPlaces(goos string, env func(string) string) (Places, error) {
 	p := Places{goos: goos, home: env("HOME"), config: env("XDG_CONFIG_HOME"), appData: env("APPDATA"), codex: env("CODEX_HOME"), copilot: env("COPILOT_HOME")}
 	if goos == "windows" {

@@ -13,7 +13,7 @@ import (
 	"quarry/internal/rootfs/outside"
 )
 
-// ReadSettings reads a settings file; a missing one is empty.
+// ReadSettings reads a settings file. A missing file counts as empty.
 func ReadSettings(file string) ([]byte, error) {
 	const most = 64 << 20
 	data, info, err := outside.Read(file, most)
@@ -26,8 +26,9 @@ func ReadSettings(file string) ([]byte, error) {
 	return data, err
 }
 
-// WriteSettings replaces a file atomically, after making a backup. It refuses if the file has
-// changed since it was read. A symlink, common for dotfiles, is kept and its target replaced.
+// WriteSettings makes a backup and replaces a file atomically. It refuses if the file has
+// changed since it was read. If the file is a symlink, as is common for dotfiles, its
+// target is replaced.
 func WriteSettings(file string, old, text []byte, now time.Time) (backup string, err error) {
 	if real, err := filepath.EvalSymlinks(file); err == nil {
 		file = real

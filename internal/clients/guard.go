@@ -12,7 +12,7 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// guardHint says who may make the change.
+// guardHint says who can make the change.
 const guardHint = "a person can change it, or the owner sets change.allow-clients = true in quarry.toml"
 
 var (
@@ -20,9 +20,9 @@ var (
 	errUnread   = fault.New(fault.ProtectedPath, "the file starts MCP servers and would become unreadable", guardHint)
 )
 
-// Guard checks changes of files with which clients start servers. An agent must not lift its
-// own limits by changing the arguments in its entry: the entries that start Quarry must stay
-// the same, and everything else may change. It returns nil for other files.
+// Guard returns the check for changes of a settings file, or nil for other files. Because
+// an agent must not remove its own limits by changing the arguments of its server,
+// entries that start Quarry must stay the same. Everything else may change.
 func Guard(file string) func(before, after []byte) error {
 	if c := byProjectFile(file); c != nil {
 		return c.judge
@@ -30,8 +30,8 @@ func Guard(file string) func(before, after []byte) error {
 	return nil
 }
 
-// GuardIn is Guard for the files of a folder. It also identifies settings of the folder and
-// of the user by identity: under the name of a link, or another name of the same file.
+// GuardIn is Guard for the files of a folder. It also recognizes the settings of the
+// folder and of the user by file identity, under the name of a symlink or hard link.
 func GuardIn(root string, p Places) func(file string) func(before, after []byte) error {
 	known := settingsOf(root, p)
 	return func(file string) func(before, after []byte) error {
@@ -53,7 +53,7 @@ func GuardIn(root string, p Places) func(file string) func(before, after []byte)
 	}
 }
 
-// settingsOf returns the settings of all clients, by absolute path.
+// settingsOf returns the settings files of all clients by absolute path.
 func settingsOf(root string, p Places) map[string]*Client {
 	known := map[string]*Client{}
 	for i := range All {
@@ -71,7 +71,7 @@ func settingsOf(root string, p Places) map[string]*Client {
 func (c *Client) judge(before, after []byte) error {
 	was, err := c.ours(before)
 	if err != nil {
-		was = nil // no entry starts Quarry
+		was = nil // no entry started Quarry before
 	}
 	now, err := c.ours(after)
 	if err != nil {
@@ -83,14 +83,15 @@ func (c *Client) judge(before, after []byte) error {
 	return nil
 }
 
-// byProjectFile returns the client whose project or user settings have such a path, in any
-// case and at any depth: the served folder may be above.
+// byProjectFile returns the client with project or user settings at such a path, ignoring
+// case. The path may have more folders in front, because the served folder may contain
+// projects.
 func byProjectFile(file string) *Client {
 	file = "/" + strings.ToLower(file)
 	for i := range All {
 		names := []string{All[i].ProjectFile}
 		if user := All[i].UserFile; user != nil {
-			// Of the user's own file the last two names are the same everywhere.
+			// The last two names of the user's file are the same on all systems.
 			name := filepath.ToSlash(user(Places{goos: "linux", home: "/home", config: "/home/.config", codex: "/home/.codex", copilot: "/home/.copilot"}))
 			if dir := path.Dir(name); dir != "/home" {
 				name = path.Base(dir) + "/" + path.Base(name)
@@ -106,8 +107,7 @@ func byProjectFile(file string) *Client {
 	return nil
 }
 
-// ours returns the entries of settings that start Quarry, by name; none for a missing or
-// empty file.
+// ours returns the entries that start Quarry, by name. A missing or empty file has none.
 func (c *Client) ours(text []byte) (map[string]any, error) {
 	if len(strings.TrimSpace(string(text))) == 0 {
 		return nil, nil
@@ -117,7 +117,7 @@ func (c *Client) ours(text []byte) (map[string]any, error) {
 		return nil, err
 	}
 	if !c.toml && strings.Count(string(text), `"`+c.key+`"`) > 1 {
-		return nil, errTwoLists // parsers differ about which one counts
+		return nil, errTwoLists // parsers differ in which of them they use
 	}
 	found := map[string]any{}
 	for name, entry := range servers {
@@ -130,8 +130,8 @@ func (c *Client) ours(text []byte) (map[string]any, error) {
 
 var errTwoLists = errors.New("two lists of servers")
 
-// mentions reports whether a value contains the word quarry: an entry may start the program
-// through a shell, a container or a package manager.
+// mentions reports whether a value contains the word quarry, because an entry may start
+// it through a shell, a container or a package manager.
 func mentions(v any) bool {
 	switch v := v.(type) {
 	case string:

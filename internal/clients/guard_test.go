@@ -2,8 +2,8 @@ package clients
 
 import "testing"
 
-// TestGuard: our entry is protected in every file that install knows, and everything else may
-// change.
+// TestGuard checks that Quarry's entry is protected in every settings file that install
+// can change, and that everything else may change.
 func TestGuard(t *testing.T) {
 	const ours = `{"mcpServers": {"quarry": {"command": "quarry", "args": ["mcp", "--read-only"]}, "x": {"command": "x"}}}`
 	for _, c := range []struct {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Settings are guarded under every name that leads to them.
+// Settings are protected under every name of the file.
 func TestGuardIn(t *testing.T) {
 	root, home := t.TempDir(), t.TempDir()
 	const ours = `{"mcpServers": {"quarry": {"command": "quarry", "args": ["mcp", "--read-only"]}}}`

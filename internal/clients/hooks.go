@@ -9,11 +9,12 @@ import (
 	"quarry/internal/value"
 )
 
-// Hooks are the hooks for a client: where its settings are, and the tools of each event.
+// Hooks describes the hooks of a client: where its settings are, and the tools of each
+// event.
 type Hooks struct {
-	Project string // below the project's folder; "" if the client has only user settings
+	Project string // path in the project's folder; "" if there are only user settings
 	User    func(p Places) string
-	Note    string // for people
+	Note    string // a message for the user
 	events  []hookEvent
 	timeout int // in the client's unit
 }
@@ -22,7 +23,7 @@ type hookEvent struct {
 	name, matcher, word string
 }
 
-// HookClients are the clients with known hooks.
+// HookClients are the clients for which hooks are supported.
 var HookClients = []string{"claude-code", "codex", "gemini"}
 
 // HooksOf returns the hooks of a client.
@@ -48,7 +49,7 @@ func HooksOf(name string) *Hooks {
 	}
 }
 
-// Hooked reports whether a client has our hooks, in this project or for the user.
+// Hooked reports whether any client has Quarry's hooks, for this project or for the user.
 func Hooked(root string, env func(string) string) bool {
 	p, noHome := UserPlaces(runtime.GOOS, env)
 	for _, name := range HookClients {
@@ -73,8 +74,9 @@ func Hooked(root string, env func(string) string) bool {
 	return false
 }
 
-// Add adds the missing hooks to the text of settings. program is the shell command for this
-// program. With start a session's hook also starts a recording process.
+// Add adds the missing hooks to text, the contents of a settings file. program is the
+// shell command that runs this program. If start is set, the hook for a session's start
+// also starts a recording process.
 func (h *Hooks) Add(text []byte, program string, start bool) ([]byte, error) {
 	for _, e := range h.events {
 		have, _, err := ourHooks(text, e.name)
@@ -108,8 +110,8 @@ func (h *Hooks) Add(text []byte, program string, start bool) ([]byte, error) {
 	return text, nil
 }
 
-// Remove removes our hooks, and lists that become empty. found reports whether there were
-// any.
+// Remove removes Quarry's hooks from text, and lists that become empty. found reports
+// whether there were any.
 func (h *Hooks) Remove(text []byte) (out []byte, found bool, err error) {
 	for _, e := range h.events {
 		have, all, err := ourHooks(text, e.name)
@@ -138,10 +140,11 @@ func (h *Hooks) Remove(text []byte) (out []byte, found bool, err error) {
 	return text, found, err
 }
 
-// ourHook matches a command that runs a hook of this program, wherever it is installed.
+// ourHook matches a command that runs a hook of Quarry, at any location.
 var ourHook = regexp.MustCompile(` hook (?:before-tool|after-tool|session-start(?: --start)?)$`)
 
-// ourHooks returns the indices of our hooks among those of an event, and how many there are in all.
+// ourHooks returns the indices of Quarry's hooks for an event, and the number of all its
+// hooks.
 func ourHooks(text []byte, event string) (have []int, all int, err error) {
 	settings, err := readIfAny(text)
 	events, _ := settings["hooks"].(map[string]any)
@@ -150,7 +153,7 @@ func ourHooks(text []byte, event string) (have []int, all int, err error) {
 		entry, _ := item.(map[string]any)
 		hooks, _ := entry["hooks"].([]any)
 		if len(hooks) != 1 {
-			continue // another hook was added beside it
+			continue // the entry also has another hook
 		}
 		hook, _ := hooks[0].(map[string]any)
 		if command, _ := hook["command"].(string); ourHook.MatchString(command) {

@@ -10,7 +10,7 @@ import (
 	"quarry/internal/value"
 )
 
-// One value is set; every other byte stays.
+// Setting a value keeps every other byte.
 func TestSetMember(t *testing.T) {
 	entry := map[string]any{"command": "q"}
 	for _, c := range []struct{ name, before, after string }{
@@ -54,7 +54,8 @@ func TestSetMemberRefuses(t *testing.T) {
 	}
 }
 
-// For any text, the result differs only in the one value, or the change is refused.
+// For any text, either only the one value differs in the result, or the change is
+// refused.
 func FuzzSetMember(f *testing.F) {
 	for _, s := range []string{"", "{}", `{"servers":{"a":1,},}`, "{\n\t// x\n\t\"servers\": {} /* y */ // z\n}", `{"a":[1,{"b":null}],"servers":{"quarry":2}}`, "{\"a\":1/**/}", "{\"a\":1//\n}"} {
 		f.Add([]byte(s))
@@ -79,7 +80,7 @@ func FuzzSetMember(f *testing.F) {
 		if err != nil || !bytes.Equal(again, got) {
 			t.Fatalf("%q, then %q: %v", got, again, err)
 		}
-		// On plain JSON the parser agrees with the standard library's.
+		// For plain JSON the parser agrees with encoding/json.
 		var std map[string]any
 		dec := json.NewDecoder(bytes.NewReader(got))
 		dec.UseNumber()

@@ -14,19 +14,19 @@ import (
 	"quarry/internal/rootfs/outside"
 )
 
-// Records store the contents of settings files from before an entry was added, so that
-// removing it restores the old bytes. They are private, because settings may contain keys
-// of other servers.
+// Records stores the contents that settings files had before an entry was added, so that
+// removing the entry restores them exactly. Records are private, because settings may
+// contain keys of other servers.
 type Records struct {
 	Dir string
 }
 
-// record describes one entry in one file.
+// record describes an entry added to a file.
 type record struct {
 	File    string   `json:"file"`
 	Entry   string   `json:"entry"`
 	Existed bool     `json:"existed"`          // the file existed
-	Before  []byte   `json:"before,omitempty"` // its bytes
+	Before  []byte   `json:"before,omitempty"` // its contents before
 	After   string   `json:"after"`            // hash of the written text
 	Made    []string `json:"made,omitempty"`   // folders made for it, innermost first
 }
@@ -47,7 +47,7 @@ func (r *Records) read(file, entry string) (*record, bool) {
 	return &rec, true
 }
 
-// Missing returns the missing folders above a file, innermost first.
+// Missing returns the parent folders of a file that don't exist, innermost first.
 func Missing(file string) []string {
 	var list []string
 	for dir := filepath.Dir(file); ; dir = filepath.Dir(dir) {
@@ -58,9 +58,9 @@ func Missing(file string) []string {
 	}
 }
 
-// Installed records that an entry was added to a file: old became text, and missing folders
-// were made. After several installs the text before the first one counts, as long as the file
-// was not changed otherwise between them.
+// Installed records that an entry was added to a file, which changed its contents from
+// old to text and made the missing folders. After several installs, the contents before
+// the first are kept if the file was not otherwise changed in between.
 func (r *Records) Installed(file, entry string, old, text []byte, existed bool, missing []string) error {
 	rec := &record{File: file, Entry: entry, Existed: existed, Before: old, Made: missing}
 	if earlier, ok := r.read(file, entry); ok && existed && earlier.After == hashOf(old) {
@@ -74,7 +74,7 @@ func (r *Records) Installed(file, entry string, old, text []byte, existed bool, 
 	if err := os.MkdirAll(r.Dir, 0o700); err != nil {
 		return err
 	}
-	temp, err := os.CreateTemp(r.Dir, "new-*") // 0600
+	temp, err := os.CreateTemp(r.Dir, "new-*") // CreateTemp uses mode 0600
 	if err != nil {
 		return err
 	}
@@ -88,8 +88,8 @@ func (r *Records) Installed(file, entry string, old, text []byte, existed bool, 
 	return nil
 }
 
-// Before returns the bytes of a file before an entry was added. ok is false if they are
-// unknown, or if the file has changed since.
+// Before returns the contents of a file before an entry was added. ok is false if they
+// are unknown, or if the file has changed since.
 func (r *Records) Before(file, entry string, now []byte) (before []byte, existed, ok bool) {
 	rec, found := r.read(file, entry)
 	if !found || rec.After != hashOf(now) {
@@ -104,7 +104,7 @@ func (r *Records) Known(file, entry string) bool {
 	return found
 }
 
-// Forget drops the record after the entry was removed.
+// Forget deletes the record of an entry that was removed.
 func (r *Records) Forget(file, entry string) error {
 	err := os.Remove(r.name(file, entry))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -113,8 +113,8 @@ func (r *Records) Forget(file, entry string) error {
 	return err
 }
 
-// RemoveSettings removes a file that was made for an entry, and the folders made for it that
-// are empty now. It refuses if the file has changed since it was read.
+// RemoveSettings removes a file that was created for an entry, and the folders created
+// with it, if they are empty. It refuses if the file has changed since it was read.
 func (r *Records) RemoveSettings(file, entry string, old []byte) error {
 	rec, found := r.read(file, entry)
 	if current, err := ReadSettings(file); err != nil || !bytes.Equal(current, old) {

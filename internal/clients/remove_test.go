@@ -38,7 +38,7 @@ func TestRemove(t *testing.T) {
 	}
 }
 
-// Removing an added entry restores the text, whatever surrounds it.
+// Removing an added entry restores the previous text.
 func TestRemoveUndoesSet(t *testing.T) {
 	for _, client := range All {
 		texts := []string{"{\n  // mine\n  \"theme\": \"dark\",\n  \"" + client.key + "\": {\n    \"other\": {\"command\": \"x\"} // keep\n  }\n}\n"}

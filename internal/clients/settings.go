@@ -11,7 +11,7 @@ import (
 	"quarry/internal/value"
 )
 
-// ErrNoEntry is returned by Remove if the settings have no such server.
+// ErrNoEntry means that the settings have no entry with this name.
 var ErrNoEntry = errors.New("the settings have no entry of this name")
 
 func (c *Client) format() value.Format {
@@ -21,15 +21,15 @@ func (c *Client) format() value.Format {
 	return value.JSON
 }
 
-// Servers reads the entries of a client's settings.
+// Servers parses a client's settings and returns its servers by name.
 func (c *Client) Servers(text []byte) (map[string]any, error) {
 	all, err := readSettings(c.format(), text)
 	list, _ := all[c.key].(map[string]any)
 	return list, err
 }
 
-// readSettings parses a file that contains one object or table. A duplicate name is an error,
-// because it would be ambiguous.
+// readSettings parses settings, which must be one object or table. Duplicate names are an
+// error, because they are ambiguous.
 func readSettings(format value.Format, text []byte) (map[string]any, error) {
 	d, err := value.Parse(format, text)
 	if bad, ok := errors.AsType[*value.SyntaxError](err); ok && bad.Line > 0 {
@@ -49,9 +49,9 @@ func readSettings(format value.Format, text []byte) (map[string]any, error) {
 	return all, nil
 }
 
-// Set adds or changes an entry in the text of a client's settings. Other members of an
-// existing entry are kept: env, timeout, disabled, alwaysAllow and members specific to the
-// client. An entry of another kind, such as a server at an address, is replaced.
+// Set adds or changes an entry in the text of a client's settings. An existing entry
+// keeps its other members, such as env, timeout, disabled and alwaysAllow. An entry of
+// another kind, such as a server with a URL, is replaced.
 func (c *Client) Set(old []byte, name string, e *Entry) ([]byte, error) {
 	servers, err := c.Servers(old)
 	if err != nil {
@@ -65,7 +65,7 @@ func (c *Client) Set(old []byte, name string, e *Entry) ([]byte, error) {
 	text := old
 	for _, m := range members {
 		if reflect.DeepEqual(entry[m.Name], m.Value) {
-			continue // keep its bytes and layout
+			continue // unchanged, so keep its bytes and layout
 		}
 		if text, err = setMember(c.format(), text, []string{c.key, name, m.Name}, m.Value); err != nil {
 			return nil, err
@@ -90,7 +90,7 @@ func setMember(format value.Format, text []byte, path []string, v any) ([]byte, 
 	return edited(format, text, value.Edit{At: value.Keys(path...), Value: n})
 }
 
-// encode writes a value as JSON, keeping the order of members.
+// encode encodes a value as JSON and keeps the order of members.
 func encode(v any) ([]byte, error) {
 	members, ok := v.([]Member)
 	if !ok {

@@ -45,7 +45,7 @@ func TestSetTable(t *testing.T) {
 	}
 }
 
-// Entries in other forms than a table with a heading are changed in place.
+// Entries that aren't tables with a header are changed in place.
 func TestSetTableForms(t *testing.T) {
 	e := &Entry{Command: "q", Args: []string{"mcp"}}
 	for _, c := range []struct{ name, old, want string }{
@@ -61,7 +61,7 @@ func TestSetTableForms(t *testing.T) {
 	}
 }
 
-// For any settings, a change keeps the other entries or is refused.
+// For any settings, a change keeps all other entries, or is refused.
 func FuzzSetTable(f *testing.F) {
 	for _, s := range []string{"", "a = 1\n", "[mcp_servers.quarry]\ncommand='x'\n", "[[x]]\n[x.y]\n", "s = '''\n[mcp_servers.quarry]\n'''", "[mcp_servers]\r\nquarry.command = 'x'"} {
 		f.Add([]byte(s), "quarry")
@@ -84,7 +84,7 @@ func FuzzSetTable(f *testing.F) {
 		if entry["command"] != "quarry" || !reflect.DeepEqual(entry["args"], []any{"mcp"}) {
 			t.Fatalf("%q becomes %q", text, out)
 		}
-		for _, all := range []map[string]any{before, after} { // beside the entry
+		for _, all := range []map[string]any{before, after} { // compare all except the entry
 			if servers, ok := all["mcp_servers"].(map[string]any); ok {
 				if delete(servers, name); len(servers) == 0 {
 					delete(all, "mcp_servers")

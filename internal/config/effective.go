@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Source is where a value comes from. Later sources take precedence.
+// Source is the origin of a setting's value. Later constants take precedence.
 type Source string
 
 const (
@@ -28,7 +28,7 @@ type Setting struct {
 	Key
 	Value
 	Source Source
-	Where  string // file and line, or the variable
+	Where  string // file and line, or the environment variable
 }
 
 // Shown returns the value as written in quarry.toml; "" if it isn't set.
@@ -50,8 +50,9 @@ func (k *Key) FormatDefault(text string) string {
 	return Value{Text: text}.format(k.Kind)
 }
 
-// Effective returns the value of every key for a folder. The environment takes precedence
-// over the section of the folder or of the nearest one above it, and that over the file.
+// Effective returns the value of every key for the folder dir. The environment takes
+// precedence over the section of dir or its nearest parent folder with a section, which
+// takes precedence over the rest of the file.
 func (f *File) Effective(env Env, dir string) ([]Setting, error) {
 	var list []Setting
 	for _, k := range Keys() {
@@ -64,7 +65,7 @@ func (f *File) Effective(env Env, dir string) ([]Setting, error) {
 	return list, nil
 }
 
-// Get is Effective for one key.
+// Get returns the setting of one key, as Effective does.
 func (f *File) Get(env Env, dir, path string) (Setting, error) {
 	k, ok := Lookup(path)
 	if !ok {
@@ -73,7 +74,7 @@ func (f *File) Get(env Env, dir, path string) (Setting, error) {
 	return f.Of(env, dir, &k)
 }
 
-// VariableError reports an environment variable with an invalid value.
+// VariableError means that an environment variable has an invalid value.
 type VariableError struct {
 	Name string
 	Err  error
@@ -84,7 +85,7 @@ func (e *VariableError) Error() string { return e.Name + ": " + e.Err.Error() }
 // Unwrap returns the problem with the value.
 func (e *VariableError) Unwrap() error { return e.Err }
 
-// Of is Get for a given key.
+// Of is Get for a Key.
 func (f *File) Of(env Env, dir string, k *Key) (Setting, error) {
 	s := Setting{Key: *k, Source: FromDefault}
 	variable := k.Variable()
@@ -116,13 +117,13 @@ func (r *rootSection) holds(dir string) bool {
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// RootSection is the section for a folder in the file.
+// RootSection is the section of a folder in the file.
 type RootSection struct {
 	Shown, Dir string
 	Line       int
 }
 
-// Roots lists the sections of folders that contain dir; "" lists all.
+// Roots lists the sections that apply to dir, or all sections if dir is "".
 func (f *File) Roots(dir string) []RootSection {
 	var list []RootSection
 	for i := range f.roots {
@@ -133,15 +134,16 @@ func (f *File) Roots(dir string) []RootSection {
 	return list
 }
 
-// otherVariables are our variables that set no key. The last ones are for tests; see
-// CONTRIBUTING.md.
+// otherVariables are Quarry's variables that don't set a key. Most of them are for tests;
+// see CONTRIBUTING.md.
 var otherVariables = []string{"QUARRY_CONFIG", "QUARRY_NOSIMD", "QUARRY_RG", "QUARRY_NPM", "QUARRY_BENCH_TREE", "QUARRY_CHROMIUM", "QUARRY_SUITES"}
 
-// Variable is an environment variable that looks like ours.
+// Variable is an unknown environment variable that looks like one of Quarry's, and the
+// variable probably intended.
 type Variable struct{ Name, Near string }
 
-// UnknownVariables finds variables in environ, as returned by os.Environ, that begin like
-// ours but are unknown: probably misspelled keys.
+// UnknownVariables finds unknown variables in environ (see os.Environ) with Quarry's
+// prefix. They are probably misspelled.
 func UnknownVariables(environ []string) []Variable {
 	known := slices.Clone(otherVariables)
 	for _, k := range Keys() {

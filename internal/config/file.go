@@ -26,13 +26,13 @@ type File struct {
 	roots  []rootSection
 }
 
-// placed is a value with its line.
+// placed is a value and its line number.
 type placed struct {
 	Value
 	line int
 }
 
-// rootSection has the keys for one folder and everything below it.
+// rootSection has the keys that apply to one folder and everything below it.
 type rootSection struct {
 	shown  string // as written
 	dir    string // absolute, with symlinks resolved if possible
@@ -40,13 +40,13 @@ type rootSection struct {
 	values map[string]placed
 }
 
-// FileError reports a mistake in a configuration file, and where it is.
+// FileError describes a mistake in a configuration file and its position.
 type FileError struct {
 	File    string
 	Line    int
 	Key     string // as written, with its section; "" for a syntax error
 	Problem string
-	// Near is the key that was probably meant by Key, or by its part Wrong.
+	// Wrong is the unknown part of Key, and Near the name that was probably intended.
 	Wrong, Near string
 }
 
@@ -63,8 +63,8 @@ func (e *FileError) Error() string {
 	return b.String()
 }
 
-// FilePath returns the location of the configuration file: QUARRY_CONFIG, or else in the
-// user's configuration folder. given reports whether the variable is set.
+// FilePath returns the path of the configuration file: the value of QUARRY_CONFIG, or a
+// file in the user's configuration folder. given reports whether the variable is set.
 func FilePath(env Env) (name string, given bool, err error) {
 	if name := env("QUARRY_CONFIG"); name != "" {
 		name, err := filepath.Abs(expandHome(name, homeDir(env)))
@@ -107,8 +107,8 @@ func homeDir(env Env) string {
 	return home
 }
 
-// Load reads the configuration file. A missing file is empty, unless QUARRY_CONFIG names
-// it. A mistake in the file is a *FileError.
+// Load reads the configuration file. A missing file counts as empty, unless QUARRY_CONFIG
+// names it. Mistakes in the file are returned as *FileError.
 func Load(env Env) (*File, error) {
 	name, given, err := FilePath(env)
 	if errors.Is(err, ErrNoHome) {
@@ -136,7 +136,8 @@ func Load(env Env) (*File, error) {
 	return Parse(name, data, homeDir(env))
 }
 
-// isNull recognises the absolute name of the null device, \\.\NUL on Windows.
+// isNull reports whether name is the absolute path of the null device, on Windows
+// \\.\NUL.
 func isNull(name string) bool {
 	null, err := filepath.Abs(os.DevNull)
 	if runtime.GOOS == "windows" {
@@ -145,7 +146,7 @@ func isNull(name string) bool {
 	return name == null
 }
 
-// Parse parses a configuration file. name is the name used in errors; home replaces ~.
+// Parse parses a configuration file. name is used in errors, and home replaces ~.
 func Parse(name string, data []byte, home string) (*File, error) {
 	f := &File{Name: name, global: map[string]placed{}}
 	// Skip a byte order mark, which some editors on Windows write.
@@ -163,18 +164,18 @@ func Parse(name string, data []byte, home string) (*File, error) {
 		line, problem := syntaxProblem(&r.p, err)
 		return nil, r.fail(line, nil, "", "", "%s", problem)
 	}
-	// The deepest folder takes precedence.
+	// Sections of deeper folders take precedence.
 	sort.SliceStable(f.roots, func(i, j int) bool { return len(f.roots[i].dir) > len(f.roots[j].dir) })
 	return f, nil
 }
 
-// reader converts the expressions of a file to values.
+// reader reads the values in a file.
 type reader struct {
 	file    *File
 	p       unstable.Parser
 	home    string
-	table   []string       // the current header
-	headers map[string]int // header lines
+	table   []string       // parts of the current section header
+	headers map[string]int // line of each header
 	keys    map[string]Key
 }
 
@@ -203,7 +204,7 @@ func (r *reader) expression(n *unstable.Node) error {
 	return nil
 }
 
-// header checks a section name.
+// header checks a section header.
 func (r *reader) header(parts []string, line int) error {
 	rest := parts
 	if parts[0] == "root" {
@@ -230,7 +231,7 @@ func (r *reader) unknown(line int, parts []string, wrong string, known []string,
 	return r.fail(line, parts, wrong, Nearest(wrong, known), "%s", problem)
 }
 
-// pair stores the value of a key. An inline table is another notation for a section.
+// pair stores the value of a key. An inline table is treated like a section.
 func (r *reader) pair(above []string, n *unstable.Node) error {
 	parts, first := keyParts(n.Key())
 	line := lineOf(&r.p, first)
@@ -268,7 +269,7 @@ func (r *reader) pair(above []string, n *unstable.Node) error {
 	return nil
 }
 
-// known finds the key named by rest, the part after a root.
+// known returns the key named by rest, the parts after a root's.
 func (r *reader) known(line int, parts, rest []string, inRoot bool) (Key, error) {
 	if len(rest) == 0 {
 		return Key{}, r.fail(line, parts, "", "", "a section needs keys, as search.hidden = true")
@@ -300,7 +301,7 @@ func (r *reader) known(line int, parts, rest []string, inRoot bool) (Key, error)
 	return key, nil
 }
 
-// sectionOf returns the section that a bare key belongs to.
+// sectionOf returns the section that has a key of this name.
 func sectionOf(name string) string {
 	for _, k := range Keys() {
 		if k.Name == name {
@@ -310,7 +311,7 @@ func sectionOf(name string) string {
 	return ""
 }
 
-// root finds or creates the section of a folder.
+// root returns the section of a folder, and adds it if necessary.
 func (r *reader) root(shown string, line int, parts []string) (*rootSection, error) {
 	for i := range r.file.roots {
 		if r.file.roots[i].shown == shown {

@@ -56,7 +56,7 @@ search.context = 5
 color = "never"
 `
 
-// here adds the drive that Windows requires to the absolute paths of a text.
+// here adds a drive letter to the absolute paths in a text on Windows.
 func here(text string) string {
 	if runtime.GOOS != "windows" {
 		return text
@@ -118,7 +118,8 @@ func order(lines []string) []string {
 	return out
 }
 
-// The environment wins over the folder's section, and that over the file.
+// The environment takes precedence over the folder's section, and that over the rest of
+// the file.
 func TestPrecedence(t *testing.T) {
 	f, err := Parse("f", []byte(here("search.context = 1\n[root.'/r']\nsearch.context = 2\n")), here("/home/u"))
 	if err != nil {
@@ -145,7 +146,7 @@ func TestPrecedence(t *testing.T) {
 	}
 }
 
-// Every error names the line and the key, and the probably intended one.
+// Every error has the line and the key, and the key probably intended.
 func TestMistakes(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"\n[search]\nhiden = true\n", "f:3: search.hiden: unknown key\n  did you mean hidden?"},
@@ -250,8 +251,8 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// No text makes the parser panic or return an error without a position; accepted values have
-// their lines.
+// No text makes the parser panic or return an error without a position. Accepted values
+// have their line numbers.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(example))
 	f.Add([]byte("[root.\"~\"]\nsearch = {hidden = true}\n"))

@@ -1,7 +1,7 @@
-// Package config is the only reader of the environment and of configuration
-// files outside the workspace: git's and our own, quarry.toml.
+// Package config reads the environment and the configuration files outside the workspace:
+// git's, and Quarry's quarry.toml. No other package reads them.
 //
-// It returns values; it decides nothing about the workspace.
+// It only returns values and makes no decisions about the workspace.
 package config
 
 import (
@@ -17,11 +17,12 @@ import (
 // maxFile limits how much of a configuration file is read.
 const maxFile = 4 << 20
 
-// Env looks up variables; os.Getenv outside tests.
+// Env returns the value of an environment variable. Outside tests it is os.Getenv.
 type Env func(string) string
 
-// GlobalExcludes returns the user's global git excludes, nil if there are none: the file named
-// by core.excludesFile, or else git/ignore in the user's configuration folder.
+// GlobalExcludes returns the contents of the user's global git excludes, or nil if there
+// are none. They are in the file named by core.excludesFile or in git/ignore in the
+// user's configuration folder.
 func GlobalExcludes(env Env) []byte { return (&consulted{}).globalExcludes(env) }
 
 func (c *consulted) globalExcludes(env Env) []byte {
@@ -37,7 +38,7 @@ func (c *consulted) globalExcludes(env Env) []byte {
 	if xdg != "" {
 		name = filepath.Join(xdg, "git", "ignore")
 	}
-	// Later files win, as in git. GIT_CONFIG_GLOBAL replaces both.
+	// As in git, later files take precedence, and GIT_CONFIG_GLOBAL replaces both.
 	files := []string{filepath.Join(xdg, "git", "config"), filepath.Join(home, ".gitconfig")}
 	if named := env("GIT_CONFIG_GLOBAL"); named != "" {
 		files = []string{named}
@@ -53,7 +54,7 @@ func (c *consulted) globalExcludes(env Env) []byte {
 	return c.read(name)
 }
 
-// excludesFile finds core.excludesFile in the text of a git configuration.
+// excludesFile returns the value of core.excludesFile in a git configuration.
 func excludesFile(text []byte) (value string, ok bool) {
 	for key, v := range gitdir.Settings(text) {
 		if key == "core.excludesfile" {
@@ -63,7 +64,7 @@ func excludesFile(text []byte) (value string, ok bool) {
 	return value, ok
 }
 
-// ExpandHome replaces ~/ at the start of a path, like a shell.
+// ExpandHome replaces ~/ at the start of a path by the home folder, like a shell.
 func ExpandHome(name string, env Env) string { return expandHome(name, homeDir(env)) }
 
 func expandHome(name, home string) string {
@@ -73,10 +74,10 @@ func expandHome(name, home string) string {
 	return name
 }
 
-// RulesAbove reads the rule files in the folders above root, topmost first. .gitignore counts
-// only up to the top of root's repository; the others count all the way, as in ripgrep. If
-// root is a worktree of a repository elsewhere, that repository's exclude file comes last,
-// with an empty Above.
+// RulesAbove reads the rule files in the folders above root, topmost first. As in
+// ripgrep, .gitignore files apply only within root's repository, and the others in all
+// folders above. If root is a worktree of a repository in another place, that
+// repository's exclude file comes last, with an empty Above.
 func RulesAbove(root string) []quarry.IgnoreFile { return (&consulted{}).rulesAbove(root) }
 
 func (c *consulted) rulesAbove(root string) []quarry.IgnoreFile {
@@ -116,8 +117,8 @@ func (c *consulted) rulesAbove(root string) []quarry.IgnoreFile {
 	return found
 }
 
-// excludes reads the info/exclude of the repository whose top is dir. A worktree uses its
-// repository's, as in git; gitdir knows its possible locations.
+// excludes reads info/exclude of the repository whose top folder is dir. As in git, a
+// worktree uses the file of its repository.
 func (c *consulted) excludes(dir string) []byte {
 	top, err := gitdir.View(dir)
 	if err != nil {
@@ -138,7 +139,7 @@ func (c *consulted) excludes(dir string) []byte {
 	return data
 }
 
-// isWorktree reports whether the .git of a folder is a file.
+// isWorktree reports whether .git in a folder is a file.
 func (c *consulted) isWorktree(dir string) bool {
 	info, err := c.stat(filepath.Join(dir, ".git"))
 	return err == nil && info.Mode().IsRegular()
@@ -165,7 +166,7 @@ func (c *consulted) repoAbove(dir string) bool {
 	return false
 }
 
-// readSmall reads a regular file of limited size, or nothing.
+// readSmall reads a regular file of at most maxFile bytes. It returns nil on error.
 func readSmall(name string) []byte {
 	data, _, err := outside.Read(name, maxFile)
 	if err != nil {
@@ -174,11 +175,11 @@ func readSmall(name string) []byte {
 	return data
 }
 
-// rootMarkers make a folder a workspace.
+// rootMarkers are names that make their folder a workspace.
 var rootMarkers = []string{".git", ".obsidian", "go.mod", "package.json", "pyproject.toml", "Cargo.toml"}
 
-// IsRoot reports whether dir has its own marker. A marker created by another user, as in
-// /tmp, does not count: git takes the same care since CVE-2022-24765.
+// IsRoot reports whether dir has a root marker. As in git since CVE-2022-24765, markers
+// that belong to another user don't count, for example in /tmp.
 func IsRoot(dir string) bool {
 	for _, m := range rootMarkers {
 		if info, err := os.Lstat(filepath.Join(dir, m)); err == nil && outside.Ours(info) {
@@ -188,8 +189,8 @@ func IsRoot(dir string) bool {
 	return false
 }
 
-// FindRoot returns the workspace of dir: the nearest folder at or above it with a marker,
-// else dir itself.
+// FindRoot returns the workspace of dir: the nearest folder with a marker, at or above
+// dir, or dir itself if there is none.
 func FindRoot(dir string) string {
 	for d := dir; ; {
 		if IsRoot(d) {

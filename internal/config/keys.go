@@ -16,7 +16,7 @@ const (
 	Bool     Kind = iota
 	Int           // zero or more
 	Text          // one of Choices, if there are any
-	List          // texts; a single one needs no brackets
+	List          // a list of texts; a single text needs no brackets
 	Duration      // a text such as "1h30m", "30d"
 	Size          // a text such as "256MB", or a number of bytes
 )
@@ -25,26 +25,25 @@ func (k Kind) String() string {
 	return [...]string{"true or false", "number", "text", "list of texts", "time, as \"90s\", \"1h\" or \"30d\"", "size, as \"256MB\""}[k]
 }
 
-// Key is one setting of quarry.toml. A key that belongs to a command has the name, the
-// description and the default of the command's flag; About and Default are for keys without
-// a flag.
+// Key is a setting in quarry.toml. If a command has a flag for it, the key has the flag's
+// name, description and default. About and Default are only set for keys without a flag.
 type Key struct {
 	Section, Name  string
 	Kind           Kind
 	Choices        []string
 	Commands       []string // commands with this flag, without "quarry"
-	Group          string   // keys of one group exclude each other, like their flags
+	Group          string   // keys of a group exclude each other, as their flags do
 	With           string   // the key applies only with this flag
-	Everywhere     bool     // it makes no sense in a root's section
+	Everywhere     bool     // not allowed in a root's section
 	About, Default string
-	Example        string // an example value; "" means true, or another choice
+	Example        string // an example value; "" means true, or one of Choices
 }
 
-// Path returns the key with its section, as "search.hidden".
+// Path returns the section and the name, such as "search.hidden".
 func (k *Key) Path() string { return k.Section + "." + k.Name }
 
-// Sample returns an example value, as written in the file, that differs from the default
-// def.
+// Sample returns an example value in the format of quarry.toml. It differs from the
+// default def.
 func (k *Key) Sample(def string) string {
 	if k.Example != "" {
 		return k.Example
@@ -78,12 +77,12 @@ var (
 	trashes  = []string{"system", "local", "none"}
 )
 
-// Keys returns all keys, in display order. Keys are defined only here. Flags without a key
-// concern a single answer (a pattern, a mode, --json), or should be given each time (--yes,
+// Keys returns all keys in display order. Flags without a key concern only a single
+// answer (a pattern, a mode, --json), or should be given explicitly each time (--yes,
 // --http).
 func Keys() []Key { return slices.Clone(keys()) }
 
-// keys is built once, because a command looks up about twenty of them.
+// keys builds the list once, because a command looks up about twenty keys.
 var keys = sync.OnceValue(func() []Key {
 	search, find := []string{"search"}, []string{"find"}
 	return []Key{
@@ -216,9 +215,9 @@ func Sections() []string {
 	return list
 }
 
-// Nearest returns the candidate most similar to name, or "" if none is similar. A third of its
-// letters may differ, in names of three letters one, or it may be a prefix of the
-// candidate.
+// Nearest returns the candidate most similar to name, or "" if none is similar. A
+// candidate is similar if at most a third of name's letters differ (one, if name is
+// short), or if name is a prefix of it.
 func Nearest(name string, candidates []string) string {
 	best, least := "", max(len(name)/3, 1)+1
 	for _, c := range candidates {

@@ -27,7 +27,7 @@ func byOther(t *testing.T, name string, folder bool) {
 	}
 }
 
-// Another user's marker in a shared folder above does not make that a root.
+// A marker that belongs to another user does not make a shared folder a root.
 func TestMarkersOfOthers(t *testing.T) {
 	for _, m := range rootMarkers {
 		shared := t.TempDir()
@@ -48,7 +48,7 @@ func TestMarkersOfOthers(t *testing.T) {
 	}
 }
 
-// The owner of the configuration decides what agents may do.
+// A configuration file that belongs to another user is not used.
 func TestConfigOfOthers(t *testing.T) {
 	for _, key := range []string{"XDG_CONFIG_HOME", "QUARRY_CONFIG"} {
 		dir := t.TempDir()

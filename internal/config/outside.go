@@ -8,7 +8,7 @@ import (
 	"quarry"
 )
 
-// Outside follows the ignore rules from outside a root: the user's global file, those of
+// Outside watches the ignore rules outside a root: the user's global file, those in
 // folders above, and those of a worktree's repository. It is safe for concurrent use.
 type Outside struct {
 	root string
@@ -18,10 +18,10 @@ type Outside struct {
 	seen consulted
 }
 
-// consulted remembers the files that were looked up, whether or not they existed.
+// consulted records the files that were looked up, including missing ones.
 type consulted struct{ files map[string]fileStamp }
 
-// fileStamp differs between two states of a file; zero means that it does not exist.
+// fileStamp changes whenever a file changes. It is zero if the file doesn't exist.
 type fileStamp struct {
 	size  int64
 	mtime time.Time
@@ -38,7 +38,7 @@ func (c *consulted) stat(name string) (os.FileInfo, error) {
 		c.files[name] = fileStamp{}
 		if err == nil && !info.IsDir() {
 			c.files[name] = stampOf(info)
-		} else if err == nil { // changes inside a folder don't count
+		} else if err == nil { // changes inside a folder don't matter
 			c.files[name] = fileStamp{mode: info.Mode()}
 		}
 	}
@@ -55,7 +55,8 @@ func (c *consulted) read(name string) []byte {
 	return readSmall(name)
 }
 
-// changed checks all of them again, with one system call each.
+// changed reports whether any of the files has changed. It makes one system call for
+// each.
 func (c *consulted) changed() bool {
 	for name, was := range c.files {
 		now := fileStamp{}
@@ -77,10 +78,10 @@ func (c *consulted) changed() bool {
 	return false
 }
 
-// FollowOutside follows the rules from outside a root. The first call of Rules returns them.
+// FollowOutside returns an Outside for a root. The first call of Rules returns all rules.
 func FollowOutside(root string, env Env) *Outside { return &Outside{root: root, env: env} }
 
-// Rules returns the rules if they have changed since the last call.
+// Rules returns the rules, with changed set, if they have changed since the last call.
 func (o *Outside) Rules() (global []byte, above []quarry.IgnoreFile, changed bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Changes of the rules outside a root are noticed at the next call: the global file, one
-// above, the exclude file of the enclosing repository, and that of a worktree's repository.
+// Rules returns changes of rules outside the root: in the global file, in a folder above,
+// and in the exclude files of the enclosing repository and of a worktree's repository.
 func TestOutsideFollows(t *testing.T) {
 	home := t.TempDir()
 	env := func(key string) string { return map[string]string{"HOME": home}[key] }

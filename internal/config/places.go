@@ -9,10 +9,10 @@ import (
 	"quarry/internal/rootfs/outside"
 )
 
-// ErrNoHome is returned if the home folder is unknown.
+// ErrNoHome means that the home folder is unknown.
 var ErrNoHome = outside.ErrNoHome
 
-// CacheDir returns the folder of indexes, which can be built again.
+// CacheDir returns the folder of indexes, which can be rebuilt.
 func CacheDir(env Env) (string, error) { return outside.Folder(env, "XDG_CACHE_HOME", ".cache") }
 
 // StateDir returns the folder of journals, which must not be lost.
@@ -24,7 +24,7 @@ func DataDir(env Env) (string, error) {
 	return strings.TrimSuffix(dir, string(filepath.Separator)+"quarry"), err
 }
 
-// TrashHome returns the folder that contains the user's trash; "" if it is unknown.
+// TrashHome returns the folder that contains the user's trash, or "" if it is unknown.
 func TrashHome(env Env) string {
 	switch runtime.GOOS {
 	case "darwin":
@@ -39,8 +39,8 @@ func TrashHome(env Env) string {
 	return dir
 }
 
-// RuntimeDir returns the folder of sockets. A socket's path must be short, so this is the
-// system's folder for sockets if there is one.
+// RuntimeDir returns the folder of sockets. It prefers the system's folder for sockets,
+// because a socket's path must be short.
 func RuntimeDir(env Env) (string, error) {
 	if dir := env("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
 		if info, err := os.Stat(dir); err == nil && info.IsDir() {
@@ -55,10 +55,11 @@ func RuntimeDir(env Env) (string, error) {
 }
 
 // Own returns Quarry's own files and folders: configuration, state, indexes and sockets.
-// Tools never touch them, wherever they are.
+// Tools never access them.
 func Own(env Env) []string {
 	var places []string
-	// Also the default location if QUARRY_CONFIG names another: the next start may be without it.
+	// Include the default location even if QUARRY_CONFIG is set: the next process may not
+	// have the variable.
 	usual := func(name string) string {
 		if name == "QUARRY_CONFIG" {
 			return ""
@@ -79,7 +80,7 @@ func Own(env Env) []string {
 	return places
 }
 
-// RootID returns the name of a workspace in these folders.
+// RootID returns the name of a workspace's subfolder in these folders.
 func RootID(realDir string, more ...string) string { return outside.RootID(realDir, more...) }
 
 // ExistingDir returns the nearest existing folder at or above dir.

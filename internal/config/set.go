@@ -14,8 +14,8 @@ import (
 	"quarry/internal/value"
 )
 
-// SetText parses a person's values for a key in the same way as flags and variables. For a
-// list each text is one item.
+// SetText parses a value given by the user, as for flags and variables. For a list, each
+// text is an item.
 func (k *Key) SetText(texts []string) (Value, error) {
 	if k.Kind == List {
 		return Value{List: slices.Clone(texts)}, nil
@@ -26,9 +26,9 @@ func (k *Key) SetText(texts []string) (Value, error) {
 	return k.parseText(texts[0])
 }
 
-// Change sets or, with a nil value, unsets a key in the text of a configuration file: for one
-// folder, or everywhere if root is "". All other bytes stay, including comments and order;
-// package value ensures that.
+// Change sets a key in the text of a configuration file, or unsets it if v is nil: for
+// the folder root, or everywhere if root is "". Package value keeps all other bytes,
+// including comments and order.
 func Change(name string, text []byte, home string, k Key, root string, v *Value) ([]byte, error) {
 	before, err := Parse(name, text, home)
 	if err != nil {
@@ -63,7 +63,8 @@ func Change(name string, text []byte, home string, k Key, root string, v *Value)
 	return now, nil
 }
 
-// shownRoot returns a folder as written in the file, or as it would be written.
+// shownRoot returns the notation of a folder in the file, or the one to use if it has no
+// section.
 func (f *File) shownRoot(root, home string) string {
 	dir := filepath.Clean(root)
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
@@ -80,9 +81,9 @@ func (f *File) shownRoot(root, home string) string {
 	return filepath.ToSlash(dir)
 }
 
-// ChangeFile sets or unsets a key in the user's configuration file, creating it if
-// necessary, and returns its name and whether it was changed. The file is replaced
-// atomically; if it is a link, its target is.
+// ChangeFile sets or unsets a key in the user's configuration file. It creates the file
+// if necessary. It returns the file's name and whether it changed. The file is replaced
+// atomically; if it is a symlink, its target is replaced.
 func ChangeFile(env Env, k Key, root string, v *Value) (name string, changed bool, err error) {
 	name, _, err = FilePath(env)
 	if err != nil {

@@ -69,7 +69,7 @@ func TestChangeRefuses(t *testing.T) {
 	}
 }
 
-// A file that is a link stays one, and keeps its permissions.
+// A configuration file that is a symlink remains one, and keeps its permissions.
 func TestChangeFile(t *testing.T) {
 	dir := t.TempDir()
 	real, link := filepath.Join(dir, "real.toml"), filepath.Join(dir, "quarry.toml")

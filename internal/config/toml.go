@@ -40,7 +40,7 @@ func keyParts(it unstable.Iterator) (parts []string, first *unstable.Node) {
 	return parts, first
 }
 
-// joinKey writes a key as in the file.
+// joinKey formats a dotted key.
 func joinKey(parts []string) string {
 	out := make([]string, len(parts))
 	for i, p := range parts {

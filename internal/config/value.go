@@ -13,11 +13,11 @@ import (
 
 // Value is the value of a key.
 type Value struct {
-	Text string   // in the form that the flag of the same name accepts
-	List []string // of a List
+	Text string   // in the form accepted by the flag of the same name
+	List []string // the items, if the kind is List
 }
 
-// format writes the value as in quarry.toml.
+// format formats the value for quarry.toml.
 func (v Value) format(k Kind) string {
 	switch k {
 	case Text:
@@ -61,7 +61,7 @@ func (v Value) node(k Kind) *value.Node {
 	return value.Str(v.Text)
 }
 
-// ShortDuration omits the zero parts that Go writes: 1h for 1h0m0s.
+// ShortDuration removes the zero parts of a formatted duration: 1h instead of 1h0m0s.
 func ShortDuration(s string) string {
 	if strings.HasSuffix(s, "m0s") {
 		s = strings.TrimSuffix(s, "0s")
@@ -75,7 +75,7 @@ func ShortDuration(s string) string {
 	return s
 }
 
-// parseText parses the value of a key given as one text: in the environment, or as a string
+// parseText parses a value given as a single text: an environment variable, or a string
 // in the file.
 func (k *Key) parseText(s string) (Value, error) {
 	switch k.Kind {
@@ -105,7 +105,7 @@ func (k *Key) parseText(s string) (Value, error) {
 	return Value{Text: s}, k.choose(s)
 }
 
-// choose checks a text that must be one of several.
+// choose returns an error if a text is not one of Choices.
 func (k *Key) choose(s string) error {
 	if len(k.Choices) == 0 {
 		return nil
@@ -122,7 +122,7 @@ func (k *Key) choose(s string) error {
 	return err
 }
 
-// splitList splits at commas, except within a glob's {a,b}.
+// splitList splits a text at commas, except in braces, as in the glob {a,b}.
 func splitList(s string) []string {
 	var list []string
 	depth, start := 0, 0
@@ -142,7 +142,7 @@ func splitList(s string) []string {
 	return list
 }
 
-// ParseDuration is time.ParseDuration with days.
+// ParseDuration is time.ParseDuration with an additional unit d for days.
 func ParseDuration(s string) (time.Duration, error) {
 	if days, ok := strings.CutSuffix(s, "d"); ok {
 		n, err := strconv.Atoi(days)
@@ -159,7 +159,8 @@ func ParseDuration(s string) (time.Duration, error) {
 
 var errSize = errors.New("write a size as 512KB, 256MB or 2GB")
 
-// ParseSize parses a number of bytes, or a number with KB, MB or GB, in units of 1024.
+// ParseSize parses a number of bytes, or a number with the unit KB, MB or GB. Units are
+// powers of 1024.
 func ParseSize(s string) (int64, error) {
 	number, unit := strings.TrimSpace(s), int64(1)
 	for i, suffix := range []string{"KB", "MB", "GB"} {
@@ -174,7 +175,7 @@ func ParseSize(s string) (int64, error) {
 	return n * unit, nil
 }
 
-// SizeText formats a size for ParseSize.
+// SizeText formats a size in the format read by ParseSize.
 func SizeText(n int64) string {
 	for i, suffix := range []string{"GB", "MB", "KB"} {
 		unit := int64(1) << (10 * (3 - i))

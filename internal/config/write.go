@@ -6,7 +6,7 @@ import (
 	"os"
 )
 
-// WriteNew writes and syncs a file that must not exist.
+// WriteNew creates, writes and syncs a file. It fails if the file exists.
 func WriteNew(name string, data []byte, mode fs.FileMode) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {

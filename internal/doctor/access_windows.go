@@ -6,14 +6,14 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// unwritable returns nil: on Windows only an actual write shows it.
+// unwritable returns nil. On Windows, only an actual write would tell.
 func unwritable(string) error { return nil }
 
 // isOurs reports whether a folder belongs to the user.
 func isOurs(string) bool { return true }
 
-// roomOn returns how many bytes a user may still write on the volume of a folder, and which
-// volume that is.
+// roomOn returns how many bytes the user may still write on the volume that contains dir,
+// and the volume's id.
 func roomOn(dir string) (bytes int64, volume uint64, ok bool) {
 	name, err := windows.UTF16PtrFromString(dir)
 	if err != nil {

@@ -105,7 +105,7 @@ func (x *exam) checkTree(ctx context.Context) error {
 	return nil
 }
 
-// checkIgnore finds rules that hide the whole workspace.
+// checkIgnore finds ignore rules that hide the whole workspace.
 func (x *exam) checkIgnore(ctx context.Context) error {
 	ws, err := x.Open()
 	if err != nil {
@@ -136,7 +136,7 @@ func (x *exam) checkIgnore(ctx context.Context) error {
 	return nil
 }
 
-// ruleFiles are the ignore files that apply at the root of the workspace.
+// ruleFiles returns the ignore files that apply at the root of the workspace.
 func (x *exam) ruleFiles() []ruleFile {
 	var list []ruleFile
 	if data := config.GlobalExcludes(x.Getenv); len(data) > 0 {
@@ -173,7 +173,7 @@ func (x *exam) checkJournal(context.Context) error {
 		return err
 	}
 	if !exists(p.Journal) {
-		return nil // nothing was changed so far
+		return nil // no change has been made yet
 	}
 	aside := []string{fmt.Sprintf("mv %s %s", render.ShellQuote(p.Journal), render.ShellQuote(p.Journal+".damaged-"+time.Now().Format("20060102-150405")))}
 	j, err := examineJournal(p)
@@ -216,7 +216,7 @@ func (x *exam) checkJournal(context.Context) error {
 	}
 	limit := p.KeepBytes
 	limit = cmp.Or(limit, 256<<20)
-	// A segment over the cap is normal: only whole segments are dropped.
+	// Some excess is normal, because only whole segments are dropped.
 	if j.Bytes > limit+limit/4+8<<20 {
 		x.find(Finding{
 			ID: "journal-size", Note: true, What: fmt.Sprintf("The undo log has %s, more than the %s it may keep.", render.Size(j.Bytes), render.Size(limit)),
@@ -235,7 +235,7 @@ func (x *exam) checkTrash(context.Context) error {
 	bin := filepath.Join(dir, "Trash")
 	if file, err := x.Config(); err == nil {
 		if set, err := file.Get(x.Getenv, x.Root, "change.trash"); err == nil && set.Source != config.FromDefault && set.Text != "system" {
-			return nil // deleted files go elsewhere
+			return nil // deleted files go to another trash
 		}
 	}
 	parts := []string{bin, filepath.Join(bin, "files"), filepath.Join(bin, "info")}
@@ -297,7 +297,7 @@ func (x *exam) checkIndex(ctx context.Context) error {
 	if err := x.checkStored(at.Dir); err != nil {
 		return err
 	}
-	// A socket's path may have 104 to 108 bytes. Windows uses a pipe instead.
+	// Socket paths are limited to 104 to 108 bytes. Windows uses a pipe instead.
 	if len(at.Socket) > 103 && runtime.GOOS != "windows" {
 		x.find(Finding{
 			ID: "socket-path", What: fmt.Sprintf("%s is too long for the path of a socket.", at.Socket),
@@ -338,16 +338,17 @@ func (x *exam) checkIndex(ctx context.Context) error {
 	return nil
 }
 
-// trySocket makes a socket beside the index's socket: some sandboxes don't allow any.
+// trySocket makes a socket next to the index's socket, because some sandboxes forbid
+// sockets.
 func (x *exam) trySocket(socket string) {
 	dir := config.ExistingDir(filepath.Dir(socket))
 	probe := filepath.Join(dir, fmt.Sprintf("q%d.sock", os.Getpid()))
 	if len(probe) > 103 || unwritable(dir) != nil || runtime.GOOS == "windows" {
-		return // already reported
+		return // the missing folder is already reported
 	}
 	l, err := net.Listen("unix", probe)
 	if err == nil {
-		err = l.Close() // and remove it
+		err = l.Close() // this also removes the socket
 	}
 	if err != nil {
 		x.find(Finding{
@@ -363,7 +364,7 @@ func (x *exam) checkLimits(ctx context.Context) error {
 	limit := func(name string) (int, bool) {
 		data, err := os.ReadFile(filepath.Join(x.Proc, "sys", "fs", "inotify", name))
 		if err != nil {
-			return 0, false // on another system
+			return 0, false // not on Linux
 		}
 		n, err := strconv.Atoi(strings.TrimSpace(string(data)))
 		return n, err == nil

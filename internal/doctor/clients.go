@@ -19,7 +19,7 @@ import (
 	"quarry/internal/rootfs/outside"
 )
 
-// checkConfig reads quarry.toml like every command.
+// checkConfig reads quarry.toml in the way commands do.
 func (x *exam) checkConfig(context.Context) error {
 	file, err := x.Config()
 	var wrong *config.FileError
@@ -59,8 +59,8 @@ func (x *exam) checkConfig(context.Context) error {
 	return nil
 }
 
-// repairConfig returns the command that corrects a mistake: it replaces a word by the
-// intended one, or else removes the line.
+// repairConfig returns a command that corrects a mistake in quarry.toml: it replaces a
+// word by the one probably intended, or removes the line.
 func repairConfig(e *config.FileError) string {
 	data, _, err := outside.Read(e.File, 4<<20)
 	if err != nil {
@@ -76,7 +76,7 @@ func repairConfig(e *config.FileError) string {
 		return fmt.Sprintf("%s --old %s --new %s --nth %d", edit, render.ShellQuote(e.Wrong), render.ShellQuote(e.Near), before+1)
 	}
 	if e.Key == "" || bytes.HasPrefix(bytes.TrimSpace(lines[e.Line-1]), []byte("[")) {
-		return "" // the lines below would then belong to another section
+		return "" // otherwise the following lines would belong to another section
 	}
 	return fmt.Sprintf("%s --delete %d", edit, e.Line)
 }
@@ -131,7 +131,8 @@ func (x *exam) checkClient(c *clients.Client, scope, file string) {
 	}
 }
 
-// brokenSettings suggests the copy that quarry mcp install left, if there is one.
+// brokenSettings reports settings that can't be read. It suggests restoring the backup
+// made by quarry mcp install, if there is one.
 func (x *exam) brokenSettings(c *clients.Client, file string, err error) {
 	f := Finding{ID: "client-broken", What: fmt.Sprintf("The settings of %s can't be read: %s, %v.", c.Title, file, err),
 		Why: "The client starts no server, or ignores all its settings.", Fix: "Correct the line by hand."}
@@ -157,7 +158,7 @@ func (x *exam) checkEntry(c *clients.Client, scope, file, name string, e *client
 	install := func(roots, rest []string, more ...string) []string {
 		words := []string{"quarry", "mcp", "install", "--client", c.Name, "--scope", scope, "--name", name, "--config", file}
 		for _, r := range roots {
-			if !strings.Contains(r, "${") { // install may enter a variable of the client
+			if !strings.Contains(r, "${") { // the root may be a variable of the client, written by install
 				words = append(words, "--root", r)
 			}
 		}
@@ -170,7 +171,7 @@ func (x *exam) checkEntry(c *clients.Client, scope, file, name string, e *client
 	command := e.Command
 	roots, rest := e.Roots()
 	var gone, there []string
-	fixed := "" // a fixed folder for every project
+	fixed := "" // a single folder used for all projects
 	for _, r := range roots {
 		dir, before := r, ""
 		if name, after, named := strings.Cut(r, "="); named && !exists(r) {
@@ -223,8 +224,9 @@ func (x *exam) checkEntry(c *clients.Client, scope, file, name string, e *client
 	}
 }
 
-// isOlder reports whether a program differs from this one and was built before it. It is
-// not run to ask for its version: the settings of a project may name any program.
+// isOlder reports whether a program is another, older build. It compares files and does
+// not run the program to ask for its version, because a project's settings may name any
+// program.
 func (x *exam) isOlder(program string) bool {
 	if x.Program == "" {
 		return false
@@ -240,7 +242,8 @@ func (x *exam) isOlder(program string) bool {
 	return !sameBytes(program, x.Program)
 }
 
-// sameBytes compares two programs; an unreadable one is different.
+// sameBytes reports whether two programs have the same content. It returns false if one
+// can't be read.
 func sameBytes(a, b string) bool {
 	const most = 256 << 20
 	one, _, err := outside.Read(a, most)

@@ -1,8 +1,8 @@
 // Package doctor examines a workspace, its index, undo log and settings, and reports
 // problems and how to repair them.
 //
-// The invariant: an examination changes nothing. It recovers no change, rebuilds no
-// index and cleans nothing, so two in a row report the same.
+// The invariant: an examination changes nothing. It does not recover changes, rebuild an
+// index or clean up, so a second one reports the same.
 package doctor
 
 import (
@@ -23,56 +23,58 @@ import (
 // Finding is a problem, and how to fix it.
 type Finding struct {
 	ID   string   `json:"id"`
-	Note bool     `json:"note,omitempty"` // information, nothing to fix
+	Note bool     `json:"note,omitempty"` // information that needs no action
 	What string   `json:"what"`
 	Why  string   `json:"why"`
-	Fix  string   `json:"fix,omitempty"` // in words
-	Run  []string `json:"run,omitempty"` // for a POSIX shell
+	Fix  string   `json:"fix,omitempty"` // as a sentence
+	Run  []string `json:"run,omitempty"` // commands for a POSIX shell
 }
 
-// Options define what to examine, and how commands see it. All fields are required.
+// Options specify what to examine, and how to access it. All fields are required.
 type Options struct {
 	Root   string // the workspace
 	Getenv config.Env
-	// Config reads quarry.toml as commands do.
+	// Config reads quarry.toml in the way commands do.
 	Config func() (*config.File, error)
-	// Open opens the workspace as a search does, without an index.
+	// Open opens the workspace without an index, as for a search.
 	Open func() (*quarry.Workspace, error)
 	// Index returns the location of the workspace's index.
 	Index func() (*quarry.IndexOptions, error)
-	// ServerFlags checks arguments of quarry mcp.
+	// ServerFlags parses arguments of quarry mcp and returns an error if they are
+	// invalid.
 	ServerFlags func(args []string) error
-	// HasBrowser reports whether quarry ui could open its page, PageRuns whether the page
-	// is running whose address is in a file.
+	// HasBrowser reports whether quarry ui could open its page in a browser. PageRuns
+	// reports whether the page is running whose address is in a file.
 	HasBrowser func() bool
 	PageRuns   func(file string) bool
 
-	Program   string // the file of this program; "" if unknown
-	Version   string // of this program
-	Proc      string // the folder of the kernel's limits
-	LeastFree int64  // minimum of free bytes
+	Program   string // path of this executable; "" if unknown
+	Version   string // this program's version
+	Proc      string // the /proc folder with the kernel's limits
+	LeastFree int64  // report less free space than this, in bytes
 }
 
 // Result is the result of one check.
 type Result struct {
 	Check    string
 	Findings []Finding
-	// Failed says that the check could not be made. A finding says why, unless another
-	// check failed for the same reason.
+	// Failed is set if the check could not be made. A finding has the reason, unless
+	// another check failed for the same one.
 	Failed bool
 }
 
-// check is one check.
+// check is a named check.
 type check struct {
 	name string
 	run  func(*exam, context.Context) error
-	// inside says that it opens the workspace. Without the folder each such check would
-	// report its own fault, and advise removing good data.
+	// inside is set if the check opens the workspace. If the folder is missing, such
+	// checks are skipped: they would report misleading errors and suggest removing good
+	// data.
 	inside bool
 }
 
-// checks are ordered as for a new user: checks of problems that prevent commands from
-// starting come first.
+// checks has all checks. Those for problems that prevent commands from starting come
+// first.
 var checks = []check{
 	{"configuration file", (*exam).checkConfig, false},
 	{"environment", (*exam).checkEnvironment, false},
@@ -96,7 +98,8 @@ type exam struct {
 	gone     bool // the workspace does not exist
 }
 
-// Examine makes all checks, with one result each. Its error is the context's.
+// Examine makes all checks and returns a result for each. It returns an error only if ctx
+// ends.
 func Examine(ctx context.Context, o *Options) ([]Result, error) {
 	x := &exam{Options: o}
 	var results []Result
@@ -123,7 +126,7 @@ func Examine(ctx context.Context, o *Options) ([]Result, error) {
 
 func (x *exam) find(f Finding) { x.findings = append(x.findings, f) }
 
-// homeless reports a problem of several checks once.
+// homeless reports an unknown home folder, only once although several checks need it.
 func (x *exam) homeless() {
 	if slices.ContainsFunc(x.findings, func(f Finding) bool { return f.ID == "no-home" }) {
 		return
@@ -136,7 +139,7 @@ func (x *exam) homeless() {
 	})
 }
 
-// places returns where Quarry's data about the workspace is.
+// places returns the locations of Quarry's data about the workspace.
 func (x *exam) places() (places, error) {
 	p := places{Root: x.Root}
 	base, err := config.StateDir(x.Getenv)
@@ -159,10 +162,11 @@ func (x *exam) places() (places, error) {
 	return p, nil
 }
 
-// rootFlag returns the flag that names the workspace in a repair command.
+// rootFlag returns the --root flag for repair commands.
 func (x *exam) rootFlag() string { return " --root " + render.ShellQuote(x.Root) }
 
-// missing reports whether err means a missing file, which often is fine.
+// missing reports whether err means that a file doesn't exist, which often is not a
+// problem.
 func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
 func exists(path string) bool {

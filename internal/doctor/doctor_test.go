@@ -19,7 +19,7 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// An examination finds leftovers of processes before a reboot, and changes nothing.
+// An examination finds files left by processes before a reboot, and changes nothing.
 func TestExamineTree(t *testing.T) {
 	dir := t.TempDir()
 	const left = "sub/.quarry-tmp-w-deadbeef-00000001-4711-99-00112233445566778899aabb"
@@ -32,7 +32,7 @@ func TestExamineTree(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if runtime.GOOS != "linux" { // only Linux can tell boots apart: elsewhere an unknown process counts as gone after an hour
+	if runtime.GOOS != "linux" { // only Linux can tell boots apart; elsewhere, temporary files of an unknown process are removed after an hour
 		ago := time.Now().Add(-2 * time.Hour)
 		if err := os.Chtimes(filepath.Join(dir, filepath.FromSlash(left)), ago, ago); err != nil {
 			t.Fatal(err)
@@ -44,7 +44,7 @@ func TestExamineTree(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := &tree{FileSystem: got.FileSystem, Folders: 4}
-		if got.FileSystem != rootfs.FSNetwork { // there only a change time, which can't be set, tells
+		if got.FileSystem != rootfs.FSNetwork { // on network file systems only the change time counts, which can't be set
 			want.Temps, want.TempsCount = []string{left}, 1
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -132,8 +132,8 @@ func TestAllStored(t *testing.T) {
 	}
 }
 
-// chmod is advised for a folder of the user whose mode is wrong, never for other users'
-// folders, nor where something else prevents writing.
+// chmod is suggested for a folder of the user that has a wrong mode, but not for other
+// users' folders, nor if something else prevents writing.
 func TestRepairFolder(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there the owner is not asked")
@@ -167,8 +167,8 @@ func TestRepairFolder(t *testing.T) {
 	}
 }
 
-// If the folder is missing, one finding reports it. Checks that would open it are skipped:
-// each would report its own fault and advise moving the undo log away.
+// A missing folder is reported once. Checks that would open it are skipped, because they
+// would report misleading errors and suggest moving the undo log away.
 func TestFolderIsGone(t *testing.T) {
 	home := t.TempDir()
 	open := func() (*quarry.Workspace, error) { t.Error("the workspace was opened"); return nil, os.ErrNotExist }

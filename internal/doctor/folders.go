@@ -15,7 +15,7 @@ import (
 	"quarry/internal/rootfs/outside"
 )
 
-// checkPlaces checks the folders of Quarry's data.
+// checkPlaces checks the folders in which Quarry stores data.
 func (x *exam) checkPlaces(context.Context) error {
 	state, err := config.StateDir(x.Getenv)
 	if err != nil {
@@ -74,7 +74,7 @@ func (x *exam) checkPlace(p *place) {
 	}
 }
 
-// checkPrivate makes the same test as every change before it trusts the folder.
+// checkPrivate checks a folder in the same way as every change does before using it.
 func (x *exam) checkPrivate(p *place) {
 	// Changes use a subfolder for this workspace, in the folder for all of them.
 	unverified, err := outside.CheckPrivate(filepath.Join(p.dir, config.RootID(x.Root)))
@@ -95,9 +95,9 @@ func (x *exam) checkPrivate(p *place) {
 	})
 }
 
-// repairFolder says what is wrong with a folder that can't be written to, and what to do, or
-// else instead. chmod helps only if the folder is ours and its mode is the cause: not on a
-// volume mounted read-only, and not in a sandbox.
+// repairFolder explains why a folder can't be written, and what to do: run chmod, or do
+// what instead says. chmod only helps if the folder belongs to the user and its mode is
+// the cause, not on a read-only volume or in a sandbox.
 func repairFolder(dir, instead string) (what, fix string, run []string) {
 	if errors.Is(unwritable(dir), syscall.EROFS) {
 		return dir + " is on a file system mounted for reading only, as sandboxes do", strings.ToUpper(instead[:1]) + instead[1:] + ".", nil

@@ -7,7 +7,7 @@ import (
 	"quarry/search"
 )
 
-// checkOwner checks the status reported by the index owner.
+// checkOwner checks the status reported by the owner of the index.
 func (x *exam) checkOwner(st *search.IndexStatus, socket string) {
 	if st == nil {
 		return

@@ -14,8 +14,8 @@ import (
 	"quarry/internal/review"
 )
 
-// checkPage checks whether quarry ui could serve and open its page, and reports leftovers of
-// killed pages and waiting proposals.
+// checkPage checks whether quarry ui could serve and open its page. It reports files left
+// by killed pages, and waiting proposals.
 func (x *exam) checkPage(context.Context) error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

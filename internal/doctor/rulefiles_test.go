@@ -9,7 +9,7 @@ import (
 	"quarry/internal/ignore"
 )
 
-// Every ignore file above the root applies, too.
+// All ignore files in folders above the root apply.
 func TestEveryRuleFileAboveTheRoot(t *testing.T) {
 	top := t.TempDir()
 	root := filepath.Join(top, "root")

@@ -8,8 +8,8 @@ import (
 	"quarry/internal/render"
 )
 
-// checkRoom checks the free space on the volumes of the workspace and of Quarry's data,
-// each volume once.
+// checkRoom checks the free space on the volumes of the workspace and of Quarry's data.
+// Each volume is checked once.
 func (x *exam) checkRoom(context.Context) error {
 	state, err := config.StateDir(x.Getenv)
 	if err != nil {

@@ -24,7 +24,7 @@ type places struct {
 	Root    string
 	Journal string
 	Index   indexAt
-	// KeepBytes is the journal's cap; 0 means its default.
+	// KeepBytes limits the size of the journal; 0 means the default.
 	KeepBytes int64
 }
 
@@ -35,8 +35,8 @@ type indexAt struct{ Dir, Socket string }
 type tree struct {
 	FileSystem rootfs.FSKind
 	Folders    int
-	// Unreadable lists unreadable folders, Temps temporary files of processes that have
-	// ended, up to a hundred of each; the counts are complete.
+	// Unreadable lists folders that can't be read, and Temps temporary files of processes
+	// that have ended, each up to mostNames. The counts include all.
 	Unreadable, Temps           []string
 	UnreadableCount, TempsCount int
 }
@@ -50,7 +50,7 @@ type journalState struct {
 	Lost       int        // changes that are missing but were not dropped
 }
 
-// halfDone is an incomplete change, and the part of it on disk.
+// halfDone is an incomplete change, and how far it was carried out.
 type halfDone struct {
 	ID   string
 	What *change.Partly
@@ -58,18 +58,18 @@ type halfDone struct {
 
 // indexState is the result of examining the index.
 type indexState struct {
-	Damage []string // one per unusable part
-	// Answers says that a process owns the index and responds, Silent that one owns it
-	// and doesn't respond.
+	Damage []string // one line for each unusable part
+	// Answers is set if a process owns the index and responds; Silent, if it doesn't
+	// respond.
 	Answers, Silent bool
-	// Owner is the status reported by the index owner; nil without one.
+	// Owner is the status reported by the owner; nil if there is none.
 	Owner *search.IndexStatus
 }
 
 // mostNames limits the lists of names.
 const mostNames = 100
 
-// examineTree walks all folders of the workspace, ignored and hidden ones too.
+// examineTree walks all folders of the workspace, including ignored and hidden ones.
 func examineTree(ctx context.Context, p places) (*tree, error) {
 	root, err := rootfs.Open(p.Root, &rootfs.Options{Trusted: true, AllowAny: true, ReadOnly: true})
 	if err != nil {
@@ -161,8 +161,8 @@ func examineJournal(p places) (*journalState, error) {
 	return s, err
 }
 
-// halfDones finds the incomplete changes whose process has ended or has given them up, and
-// those made only in part.
+// halfDones finds changes that were only partly carried out, and incomplete ones whose
+// process has ended or has given up.
 func halfDones(j *journal.Journal, ws *rootfs.Root) ([]halfDone, error) {
 	cut, err := j.Interrupted()
 	if err != nil {
@@ -177,14 +177,14 @@ func halfDones(j *journal.Journal, ws *rootfs.Root) ([]halfDone, error) {
 		if !slices.Contains(cut, e.ID) && (e.Planned == nil || e.UndoneBy != "") {
 			continue
 		}
-		// Unreadable parts are reported as such.
+		// Progress reports unreadable parts in its result, so ignore the error.
 		u, _ := j.Progress(ws, e)
 		found = append(found, halfDone{string(e.ID), u.Partly()})
 	}
 	return found, nil
 }
 
-// sizeOf adds up the file sizes in one of our folders.
+// sizeOf returns the total size of the files in one of Quarry's folders.
 func sizeOf(root *rootfs.Root, p rootfs.Path) int64 {
 	d, err := root.OpenDir(p)
 	if err != nil {
@@ -215,8 +215,8 @@ func examineIndex(ctx context.Context, p places) (*indexState, error) {
 	at := p.Index
 	s := &indexState{}
 	if client, err := owner.Dial(at.Socket); err == nil {
-		// The system accepts connections for a suspended process too. An empty request is
-		// invalid, so a live process answers it with an error.
+		// The system also accepts connections for a suspended process. A live process
+		// answers an empty request, which is invalid, with an error.
 		err := client.Ask(ctx, nil, func([]byte) error { return nil })
 		s.Answers = !errors.Is(err, owner.ErrNoOwner)
 		client.Close()
@@ -253,7 +253,7 @@ func examineIndex(ctx context.Context, p places) (*indexState, error) {
 	return s, ix.Close()
 }
 
-// problems collects the errors reported by an index.
+// problems is a log handler that collects an index's errors.
 type problems struct {
 	slog.Handler
 	list *[]string
@@ -277,15 +277,15 @@ type ruleFile struct {
 	shown string // its name in findings
 }
 
-// hiding finds the rule that hides an entry at the root of the workspace; ok is false if
-// none does.
+// hiding finds the rule that hides an entry at the root of the workspace. ok is false if
+// there is none.
 func hiding(files []ruleFile, name string, folder bool) (file string, line int, ok bool) {
 	var sets []ignore.Set
 	for _, f := range files {
 		set, _ := f.Set(f.shown)
 		sets = append(sets, set)
 	}
-	// Rules from above come first.
+	// Rules of folders further up come first.
 	sort.SliceStable(sets, func(i, j int) bool { return len(sets[i].Above) > len(sets[j].Above) })
 	d := ignore.NewMatcher([]ignore.Folder{{Repo: false, Sets: sets}}).Match(name, folder)
 	return d.Rule.Source, d.Rule.Line, d.Ignored

@@ -18,13 +18,13 @@ import (
 // Stored describes one of a user's indexes.
 type Stored struct {
 	Dir string `json:"dir"`
-	// Folder is what was indexed, "" if that was not noted.
+	// Folder is the indexed folder, or "" if that was not recorded.
 	Folder string    `json:"folder"`
 	Bytes  int64     `json:"bytes"`
 	Used   time.Time `json:"used"`
-	// Kept: a process owns it.
+	// Kept is set if a process owns the index.
 	Kept bool `json:"kept"`
-	// Gone: Folder does not exist. It may be on a disk that is not mounted.
+	// Gone is set if Folder does not exist. It may be on a disk that is not mounted.
 	Gone bool `json:"gone"`
 }
 
@@ -57,15 +57,14 @@ func AllStored(home string) ([]Stored, error) {
 	return list, nil
 }
 
-// gone reports whether nothing exists at a path. A folder that is not accessible is not
-// gone.
+// gone reports whether a path doesn't exist. An inaccessible folder does exist.
 func gone(path string) bool {
 	_, err := os.Lstat(path)
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// remove returns the command that deletes an index. The workspace's path leads to its own
-// index, so any other one is deleted by its location.
+// remove returns the command that deletes an index. It names the index's folder, unless that
+// is unknown, or is this workspace's path, which leads to another index.
 func (x *exam) remove(s Stored) string {
 	if s.Folder == "" || s.Folder == x.Root {
 		return "rm -rf " + render.ShellQuote(s.Dir)
@@ -73,7 +72,8 @@ func (x *exam) remove(s Stored) string {
 	return "quarry index delete --root " + render.ShellQuote(s.Folder)
 }
 
-// checkStored examines all indexes of the user; own is this workspace's.
+// checkStored examines all indexes of the user. own is the location of this workspace's
+// index.
 func (x *exam) checkStored(own string) error {
 	all, err := AllStored(filepath.Dir(own))
 	if err != nil {
@@ -84,8 +84,8 @@ func (x *exam) checkStored(own string) error {
 	return x.checkCap(filepath.Dir(own), all)
 }
 
-// checkSeveral looks for other indexes with files of this folder: under another
-// path that leads to it, of folders inside, and of folders around it.
+// checkSeveral looks for other indexes that have files of this folder: of another path to
+// it, of folders inside it, and of folders around it.
 func (x *exam) checkSeveral(own string, all []Stored) {
 	here, err := os.Stat(x.Root)
 	if err != nil {
@@ -126,7 +126,7 @@ func (x *exam) checkSeveral(own string, all []Stored) {
 	}
 }
 
-// checkGone looks for indexes of missing folders.
+// checkGone looks for indexes of folders that don't exist.
 func (x *exam) checkGone(all []Stored) {
 	f := Finding{
 		ID: "index-gone", Note: true,
@@ -146,16 +146,16 @@ func (x *exam) checkGone(all []Stored) {
 	}
 }
 
-// checkCap compares the size of all indexes with the cap.
+// checkCap compares the total size of all indexes with the limit.
 func (x *exam) checkCap(home string, all []Stored) error {
 	file, err := x.Config()
 	if err != nil {
-		return nil // the configuration is broken, which is already reported
+		return nil // the invalid configuration is already reported
 	}
 	const name = "index.max-size"
 	limit, err := file.Get(x.Getenv, x.Root, name)
 	if err != nil {
-		return nil // also reported
+		return nil // this is already reported too
 	}
 	if limit.Source == config.FromDefault {
 		for _, k := range config.Keys() {
@@ -202,7 +202,7 @@ func isKept(dir string) (bool, error) {
 	return state.Held(owner.LockName)
 }
 
-// inside reports whether path leads into the folder dir.
+// inside reports whether path is inside the folder dir.
 func inside(dir, path string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && rel != "." && filepath.IsLocal(rel)

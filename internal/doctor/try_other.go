@@ -2,5 +2,5 @@
 
 package doctor
 
-// tryWrite returns nil: only Linux has files without a name.
+// tryWrite returns nil, because only Linux has files without a name.
 func tryWrite(string) error { return nil }

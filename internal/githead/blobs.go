@@ -11,7 +11,7 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// Blobs are the contents stored in a repository, of any commit.
+// Blobs gives access to the contents stored in a repository, for all commits.
 type Blobs struct {
 	r  *Repo
 	mu sync.Mutex
@@ -19,8 +19,8 @@ type Blobs struct {
 	indexes map[string]*rootfs.File
 }
 
-// OpenBlobs opens the contents of the repository with its files in top, a root without a
-// policy. Packs that are added later are not seen.
+// OpenBlobs opens the contents of the repository whose top folder is top, opened without
+// a policy. Packs added later are not seen.
 func OpenBlobs(ctx context.Context, top *rootfs.Root) (*Blobs, error) {
 	git, err := gitdir.Open(top)
 	if err != nil {
@@ -38,7 +38,7 @@ func OpenBlobs(ctx context.Context, top *rootfs.Root) (*Blobs, error) {
 	return &Blobs{r: r, indexes: map[string]*rootfs.File{}}, nil
 }
 
-// Close releases the repository.
+// Close closes the repository.
 func (b *Blobs) Close() {
 	for _, f := range b.indexes {
 		if f != nil {
@@ -48,7 +48,7 @@ func (b *Blobs) Close() {
 	b.r.Close()
 }
 
-// ID returns git's name of a content, in bytes.
+// ID returns git's id of a content, as bytes.
 func (b *Blobs) ID(data []byte) string {
 	h := b.r.newHash()
 	h.Write([]byte("blob " + strconv.Itoa(len(data)) + "\x00"))
@@ -56,7 +56,8 @@ func (b *Blobs) ID(data []byte) string {
 	return string(h.Sum(nil))
 }
 
-// Has reports whether the repository has a content. False may be wrong.
+// Has reports whether the repository has the content id. It may return false by mistake,
+// but never true.
 func (b *Blobs) Has(id string) bool {
 	name := hex.EncodeToString([]byte(id))
 	for _, s := range b.r.stores {
@@ -84,13 +85,13 @@ func (b *Blobs) index(s *store, pack string) *rootfs.File {
 	key := s.dir() + pack
 	f, known := b.indexes[key]
 	if !known {
-		f, _ = s.open("pack/" + pack + ".idx") // nil: its contents are stored again
+		f, _ = s.open("pack/" + pack + ".idx") // if nil, the contents are stored again
 		b.indexes[key] = f
 	}
 	return f
 }
 
-// Blob returns a content.
+// Blob returns the content id.
 func (b *Blobs) Blob(ctx context.Context, id string) ([]byte, error) {
 	if len(id) != b.r.idSize() {
 		return nil, errDamaged
@@ -102,8 +103,7 @@ func (b *Blobs) Blob(ctx context.Context, id string) ([]byte, error) {
 	return data, err
 }
 
-// Head returns the id of the checked-out commit, in hexadecimal digits; "" if there is
-// none.
+// Head returns the id of the checked-out commit in hexadecimal, or "" if there is none.
 func (b *Blobs) Head(ctx context.Context) string {
 	value, err := b.r.head(ctx)
 	if id, bad := hex.DecodeString(value); err != nil || bad != nil || len(id) != b.r.idSize() {
@@ -112,7 +112,8 @@ func (b *Blobs) Head(ctx context.Context) string {
 	return value
 }
 
-// Checkout opens the top of the checkout that contains a folder; nil if there is none.
+// Checkout opens the top folder of the git checkout that contains dir. It returns nil if
+// there is none.
 func Checkout(dir string) *rootfs.Root {
 	if top, err := gitdir.View(dir); err == nil {
 		if git, err := gitdir.Open(top); err == nil {

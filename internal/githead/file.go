@@ -12,16 +12,16 @@ import (
 
 // File is a file to compare with the last commit.
 type File struct {
-	Path                string // from the top of the repository, with slashes
+	Path                string // relative to the top of the repository, with slashes
 	Mode                fs.FileMode
 	Size                int64
 	ModTime, ChangeTime time.Time
 	Ino                 uint64
-	// Open opens it for reading.
+	// Open opens the file for reading.
 	Open func() (io.ReadCloser, error)
 }
 
-// Same reports whether a file is the same as in the last commit.
+// Same reports whether a file is unchanged since the last commit.
 func (r *Repo) Same(ctx context.Context, f *File) (bool, error) {
 	at, ok, err := r.committed(ctx, f.Path)
 	if err != nil || !ok {
@@ -37,13 +37,13 @@ func (r *Repo) Same(ctx context.Context, f *File) (bool, error) {
 	if err != nil || id == at.id || pairs == 0 || !r.crlf {
 		return err == nil && id == at.id, err
 	}
-	// Git may have converted line endings: compare the file with \n.
+	// Git may have converted line endings: compare again with \r\n as \n.
 	id, _, err = r.idOf(ctx, f, pairs)
 	return err == nil && id == at.id, err
 }
 
-// idOf returns git's name of a file's content, and the number of its \r\n. With drop, that
-// number, their \r is omitted.
+// idOf returns git's id of a file's content, and the number of \r\n in it. If drop equals
+// that number, the id is computed without the \r of these.
 func (r *Repo) idOf(ctx context.Context, f *File, drop int64) (id string, pairs int64, err error) {
 	in, err := f.Open()
 	if err != nil {
@@ -55,7 +55,7 @@ func (r *Repo) idOf(ctx context.Context, f *File, drop int64) (id string, pairs 
 	from := &reader{ctx.Err, io.LimitReader(in, f.Size+1)}
 	buf := make([]byte, 64<<10)
 	read := int64(0)
-	held := false // the previous part ended with a \r that is not hashed yet
+	held := false // the previous block ended with a \r that is not yet hashed
 	for {
 		n, err := from.Read(buf)
 		b := buf[:n]

@@ -18,7 +18,7 @@ import (
 	"quarry/internal/stress"
 )
 
-// git runs the real git, which is the reference here.
+// git runs the real git, with which this package is compared.
 func git(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command("git", args...)
@@ -58,7 +58,8 @@ func open(t *testing.T, top string) *Repo {
 	return r
 }
 
-// differing returns this package's list of files that differ from the last commit.
+// differing returns the files that differ from the last commit, according to this
+// package.
 func differing(t *testing.T, top string) []string {
 	t.Helper()
 	r := open(t, top)
@@ -104,7 +105,7 @@ func differing(t *testing.T, top string) []string {
 	return list
 }
 
-// status returns git's list: existing files that differ from HEAD, and new files.
+// status returns the files that differ from HEAD and the new files, according to git.
 func status(t *testing.T, top string) []string {
 	t.Helper()
 	var list []string
@@ -122,8 +123,8 @@ func status(t *testing.T, top string) []string {
 	} else {
 		add(git(t, top, "ls-files", "-z"))
 	}
-	// A file that was removed only from the index is new to git, though HEAD has it. We
-	// compare with HEAD.
+	// Git lists a file that was removed only from the index as new, even if HEAD has it.
+	// This package compares with HEAD.
 	for name := range strings.SplitSeq(strings.Trim(git(t, top, "ls-files", "-z", "--others"), "\x00"), "\x00") {
 		in, err := exec.Command("git", "-C", top, "rev-parse", "-q", "--verify", "HEAD:"+name).Output()
 		if name == "" || err == nil && string(in) == git(t, top, "hash-object", name) {
@@ -137,7 +138,7 @@ func status(t *testing.T, top string) []string {
 
 func compare(t *testing.T, top, after string) int {
 	t.Helper()
-	got := differing(t, top) // before git, which refreshes its index
+	got := differing(t, top) // must run before git, which refreshes its index
 	want := status(t, top)
 	if !slices.Equal(got, want) {
 		t.Fatalf("after %s: changed by us %q, by git %q", after, got, want)
@@ -209,7 +210,7 @@ func change(t *testing.T, rng *rand.Rand, top string) string {
 		return "gc"
 	case there:
 		data, _ := os.ReadFile(full)
-		os.WriteFile(full, data, 0o644) // touched, not changed
+		os.WriteFile(full, data, 0o644) // new time, same content
 		return "touch " + name
 	}
 	return "nothing"
@@ -279,8 +280,8 @@ func TestPlaces(t *testing.T) {
 	compare(t, main, "split-index")
 }
 
-// TestDamage truncates files of a repository: the result is an error or "changed", no panic,
-// and never "unchanged" for a changed file.
+// TestDamage truncates files of a repository. The result must be an error or "changed":
+// never a panic, and never "unchanged" for a changed file.
 func TestDamage(t *testing.T) {
 	stress.SkipTiny(t)
 	needGit(t)

@@ -10,12 +10,13 @@ import (
 	"time"
 )
 
-// stamp is git's data about a file for detecting changes: the lower 32 bits of each value.
+// stamp has the data by which git detects changes of a file: the lower 32 bits of each
+// value.
 type stamp struct{ mtime, mnano, ctime, cnano, ino, size uint32 }
 
-// stamps are the entries of an index: which path had which content at which stamp. Only a
-// 128-bit hash of each is kept, under random seeds: a hundred bytes per entry would make an
-// index of a million files take 100 MB.
+// stamps records which path had which content at which stamp, according to the index. It
+// keeps only a 128-bit hash of each entry, with random seeds. The entries themselves, of
+// a hundred bytes each, would take 100 MB for a million files.
 type stamps struct {
 	seeds [2]maphash.Seed
 	sums  map[[2]uint64]struct{}
@@ -38,8 +39,8 @@ func (s *stamps) sum(path, id string, at stamp) [2]uint64 {
 	return sum
 }
 
-// maxStamps limits the used entries of an index, 40 bytes each. Further files are compared by
-// content. maxIndex limits how much is read.
+// maxStamps limits the entries kept from an index; each takes 40 bytes. Further files are
+// compared by content. maxIndex limits how many bytes are read.
 const (
 	maxStamps = 1_000_000
 	maxIndex  = 1 << 30
@@ -99,16 +100,16 @@ func (r *Repo) parseIndex(in *bufio.Reader, written time.Time) {
 		if before, ok = entryPath(in, size, version, before); !ok || len(before) == 0 {
 			return
 		}
-		// A conflict has several entries. A file written in the same clock tick as the index, or
-		// later, may have changed without a new stamp.
+		// Skip conflicts, which have several entries, and files written in the same clock
+		// tick as the index or later, which may have changed without a new stamp.
 		if flags>>12&3 == 0 && time.Unix(int64(at.mtime), int64(at.mnano)).Before(written) {
 			r.known.sums[r.known.sum(string(before), string(fixed[40:40+r.idSize()]), at)] = struct{}{}
 		}
 	}
 }
 
-// entryPath reads the path of an entry, which follows a head of the given size, and its
-// padding. Version 4 omits the prefix shared with the previous path.
+// entryPath reads an entry's path and padding, after the entry's first head bytes. In
+// version 4 the prefix shared with the previous path is omitted.
 func entryPath(in *bufio.Reader, head int, version uint32, before []byte) ([]byte, bool) {
 	drop := len(before)
 	if version == 4 {
@@ -138,7 +139,7 @@ func entryPath(in *bufio.Reader, head int, version uint32, before []byte) ([]byt
 	return path, len(path) <= 64<<10
 }
 
-// trusts reports whether a file has the index's stamp for a content.
+// trusts reports whether the index has a file's present stamp with the content id.
 func (r *Repo) trusts(f *File, id string) bool {
 	m, c := f.ModTime, f.ChangeTime
 	_, ok := r.known.sums[r.known.sum(f.Path, id, stamp{

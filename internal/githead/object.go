@@ -27,9 +27,9 @@ const (
 	namedDelta   = 7
 )
 
-// maxObject is the largest tree or commit that is read, about 400,000 entries. A chain of
-// deltas has at most maxChain links, of maxObject bytes in all, and may produce at most
-// maxMade bytes; git itself makes at most 50 links.
+// maxObject limits the size of a tree or commit; it allows about 400,000 entries. A chain
+// of deltas is limited to maxChain links with a total of maxObject bytes, and to maxMade
+// bytes produced. Git itself makes at most 50 links.
 const (
 	maxObject = 16 << 20
 	maxChain  = 4096
@@ -38,7 +38,7 @@ const (
 
 var errDamaged = errors.New("an object of the repository is damaged")
 
-// place is the location of a packed object.
+// place is where a packed object is.
 type place struct {
 	in   *store
 	pack string
@@ -49,7 +49,7 @@ type place struct {
 func (r *Repo) object(ctx context.Context, id string) (kind int, data []byte, err error) {
 	r.reading.Lock()
 	defer r.reading.Unlock()
-	var deltas [][]byte // the last one applies to the base
+	var deltas [][]byte // the last one applies to the base object
 	held, made := 0, 0
 	next := func(id string) (*place, error) {
 		at, kindOf, whole, err := r.find(ctx, id)
@@ -91,7 +91,7 @@ func (r *Repo) object(ctx context.Context, id string) (kind int, data []byte, er
 	return kind, data, nil
 }
 
-// find looks up an object: a loose one is read, otherwise its place in a pack is returned.
+// find finds an object. It reads a loose object; for a packed one it returns the place.
 func (r *Repo) find(ctx context.Context, id string) (at *place, kind int, data []byte, err error) {
 	name := hex.EncodeToString([]byte(id))
 	for _, s := range r.stores {
@@ -123,7 +123,7 @@ func (r *Repo) find(ctx context.Context, id string) (at *place, kind int, data [
 	return nil, 0, nil, errors.New("the repository lacks an object; a partial clone may not have fetched it yet")
 }
 
-// loose reads an object from its own file.
+// loose decodes an object stored in its own file.
 func loose(f io.Reader) (kind int, data []byte, err error) {
 	z, err := zlib.NewReader(bufio.NewReader(f))
 	if err != nil {
@@ -144,10 +144,10 @@ func loose(f io.Reader) (kind int, data []byte, err error) {
 	return map[string]int{"commit": commitObject, "tree": treeObject}[word], data, err
 }
 
-// errLarge reports trees and commits that are too large.
+// errLarge means that a tree or commit is too large.
 var errLarge = fmt.Errorf("a folder or a commit of the repository takes more than %d MB", maxObject>>20)
 
-// unpack reads exactly size bytes.
+// unpack decompresses exactly size bytes.
 func unpack(in io.Reader, size int64) ([]byte, error) {
 	if size > maxObject {
 		return nil, errLarge
@@ -162,8 +162,8 @@ func unpack(in io.Reader, size int64) ([]byte, error) {
 	return data, nil
 }
 
-// inPack returns the offset of an object in a pack, from the pack's index; 0 if it is not
-// there.
+// inPack returns an object's offset in a pack, according to the pack's index. It returns
+// 0 if the object is not in the pack.
 func (s *store) inPack(pack, id string) (int64, error) {
 	f, err := s.open("pack/" + pack + ".idx")
 	if err != nil {
@@ -225,11 +225,11 @@ func inIndex(f *rootfs.File, id string) (offset int64, err error) {
 type link struct {
 	kind  int
 	data  []byte
-	base  string // of a namedDelta
-	below int64  // how far before an offsetDelta
+	base  string // id of the base, for a namedDelta
+	below int64  // distance to the base, for an offsetDelta
 }
 
-// packed reads the link at a place of a pack.
+// packed reads the link at a place.
 func (r *Repo) packed(ctx context.Context, at *place) (*link, error) {
 	if at.at <= 0 {
 		return nil, errDamaged
@@ -274,7 +274,7 @@ func (r *Repo) packed(ctx context.Context, at *place) (*link, error) {
 	return l, err
 }
 
-// backwards reads the distance from a delta back to its base.
+// backwards decodes the distance from a delta to its base.
 func backwards(b *bufio.Reader) (int64, error) {
 	n := int64(-1)
 	for range 9 {
@@ -352,15 +352,15 @@ type branch struct {
 
 const treeMode = 0o40000
 
-// tree is a tree as stored by git, and the offsets of its entries, in order of their names.
-// Decoded entries would take five times as much.
+// tree is a tree in git's encoding, with the offsets of its entries sorted by name.
+// Decoded entries would take five times as much memory.
 type tree struct {
 	data    string
 	entries []uint32
 	idSize  int
 }
 
-// maxTrees limits the cached trees, in bytes: enough for 300,000 files.
+// maxTrees limits the size of the cached trees in bytes; it is enough for 300,000 files.
 const maxTrees = 16 << 20
 
 // name returns the name of the i-th entry.
@@ -401,7 +401,7 @@ func entryName(data string, at uint32) string {
 	return s[:strings.IndexByte(s, 0)]
 }
 
-// tree returns a tree, possibly from the cache.
+// tree returns a tree, from the cache if possible.
 func (r *Repo) tree(ctx context.Context, id string) (*tree, error) {
 	r.mu.Lock()
 	t := r.trees[id]
@@ -430,7 +430,7 @@ func (r *Repo) tree(ctx context.Context, id string) (*tree, error) {
 	return t, nil
 }
 
-// committed finds a path in the last commit.
+// committed returns the entry for a path in the last commit.
 func (r *Repo) committed(ctx context.Context, path string) (branch, bool, error) {
 	id := r.root
 	for id != "" {

@@ -1,15 +1,15 @@
-// Package githead tells whether a file is unchanged since the last commit of its
+// Package githead reports whether a file is unchanged since the last commit of its
 // repository.
 //
-// It reads git's folder itself and runs nothing: a repository's configuration can name
-// programs that git would start. A file is the same if its content has the name that the
-// commit's tree has for the path; git's index only saves reading files with a known stamp. So
-// a damaged or unknown form of index costs time, and never makes a changed file look
-// unchanged.
+// It reads git's folder itself and does not run git, because a repository's configuration
+// can name programs that git would start. A file is unchanged if its content has the id
+// that the commit has for the path. Git's index is only used to avoid reading files with
+// a known stamp. So a damaged or unsupported index costs time, but never makes a changed
+// file look unchanged.
 //
-// The folder may be hostile; package gitdir says how it is opened. Each
-// object, index and list of references is bounded, so that a repository takes at
-// most about 64 MB, and everything ends with the caller's context.
+// The folder may be hostile; package gitdir describes how it is opened. All objects,
+// indexes and lists of references are limited, so a repository takes at most about 64 MB
+// of memory, and all work ends with the caller's context.
 package githead
 
 import (
@@ -37,11 +37,11 @@ import (
 // be closed.
 type Repo struct {
 	git    *gitdir.Dir
-	stores []*store // of objects: its own, then its alternates
+	stores []*store // the repository's own objects, and its alternates
 	sha256 bool
 
 	crlf bool // git may convert line endings here
-	mode bool // the executable bit counts
+	mode bool // git compares the executable bit
 
 	known stamps // from the index
 
@@ -60,10 +60,10 @@ type store struct {
 	alone  bool     // the root is used only by this store
 }
 
-// errForeign is returned instead of contents.
+// errForeign is returned for a malformed file. It does not quote the file.
 var errForeign = errors.New("a file in git's folder is not in git's format")
 
-// Open opens the repository with its files in top, a root without a policy.
+// Open opens the repository whose top folder is top, opened without a policy.
 func Open(ctx context.Context, top *rootfs.Root) (*Repo, error) {
 	git, err := gitdir.Open(top)
 	if err != nil {
@@ -77,7 +77,7 @@ func Open(ctx context.Context, top *rootfs.Root) (*Repo, error) {
 	return r, nil
 }
 
-// Close releases the repository.
+// Close closes the repository.
 func (r *Repo) Close() {
 	for _, s := range r.stores {
 		if s.alone {
@@ -138,7 +138,7 @@ const (
 	maxPacks  = 4096
 )
 
-// addStore adds a folder of objects and its alternates, each once.
+// addStore adds a folder of objects and its alternates, without duplicates.
 func (r *Repo) addStore(s *store, depth int) error {
 	r.stores = append(r.stores, s)
 	if len(r.stores) > maxStores || depth > maxDepth {
@@ -335,7 +335,7 @@ func (r *Repo) reference(ctx context.Context, name string) (string, error) {
 	return "", nil
 }
 
-// reader reads until a context ends.
+// reader reads until the context ends.
 type reader struct {
 	ended func() error // the context's Err
 	in    io.Reader

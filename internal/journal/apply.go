@@ -19,9 +19,9 @@ var (
 	errStepRange = errors.New("no such operation")
 )
 
-// Apply carries out the i-th operation of an undo, except Trash and Restore,
-// which the trash carries out. It never overwrites. It removes a file only if it
-// is the expected version, and a folder only if it is empty.
+// Apply carries out the i-th operation of an undo. Trash and Restore are not included:
+// the caller carries them out. Apply never overwrites. It removes a file only if that has
+// the expected version, and a folder only if it is empty.
 func (tx *Tx) Apply(ctx context.Context, ws *rootfs.Root, i int) error {
 	switch {
 	case tx.plan == nil:
@@ -57,8 +57,8 @@ func (tx *Tx) Apply(ctx context.Context, ws *rootfs.Root, i int) error {
 	return errTrashWork
 }
 
-// recreate makes a removed tree again. Folders get their mode and time last,
-// after their content.
+// recreate makes a removed tree again. Folders get their mode and time after their
+// content.
 func (tx *Tx) recreate(ctx context.Context, ws *rootfs.Root, op Op) error {
 	for _, n := range op.Nodes {
 		if err := checkCtx(ctx); err != nil {
@@ -102,7 +102,8 @@ func (tx *Tx) recreateFile(ws *rootfs.Root, p rootfs.Path, n Node) error {
 	if err != nil {
 		return err
 	}
-	// Its owner is not kept, so it must not run as its present owner.
+	// The former owner is unknown, so the file must not run with its present owner's
+	// rights.
 	_, err = ws.CreateFunc(p, &rootfs.CreateOptions{Mode: n.Mode &^ (fs.ModeSetuid | fs.ModeSetgid)}, func(w *rootfs.Writer) error {
 		if _, err := io.Copy(w, in); err != nil {
 			return err
@@ -115,7 +116,7 @@ func (tx *Tx) recreateFile(ws *rootfs.Root, p rootfs.Path, n Node) error {
 	return err
 }
 
-// removeNodes removes the entries that a change made, from the inside out.
+// removeNodes removes the entries that a change made, innermost first.
 func removeNodes(ctx context.Context, ws *rootfs.Root, op Op) error {
 	for _, n := range slices.Backward(op.Nodes) {
 		if err := checkCtx(ctx); err != nil {

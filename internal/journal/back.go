@@ -10,21 +10,21 @@ import (
 	"quarry/internal/rootfs/version"
 )
 
-// If a few edits change a large file, its old content is not kept whole. The
-// entry has edits of the new content that lead back to the old one. Nothing is
-// lost by that: an undo is refused unless the file has the new content, and a
-// crash leaves the old or the new file complete. For an edit of 1 byte in 100 MB
-// the journal writes about 1 KB instead of 100 MB.
+// If a few edits change a large file, the journal does not keep the whole old content.
+// The entry has the edits that turn the new content back into the old. This is enough: an
+// undo is refused unless the file has the new content, and after a crash either the old
+// or the new file is complete. For an edit of 1 byte in 100 MB the journal writes about 1
+// KB instead of 100 MB.
 //
-// The body of a back record is the diff to show, then the edits as in a diff
-// record.
+// The body of a back record is the diff for display, followed by the edits in the format
+// of a diff record.
 
-// maxShown bounds the diff kept with an entry; callers cut theirs far shorter.
+// maxShown limits the diff kept with an entry. The diffs of callers are much shorter.
 const maxShown = 256 << 10
 
-// small reports whether the old content of a replacement by edits is kept as
-// edits. Contents up to maxInline are kept whole: that costs no more, and needs
-// no file to come back.
+// small reports whether the old content of a replacement, of size bytes, is kept as
+// edits. Contents up to maxInline are kept whole: that costs no more, and an undo then
+// doesn't need the file.
 func small(edits []rootfs.Edit, size int64) bool {
 	if len(edits) == 0 || size <= maxInline {
 		return false
@@ -33,10 +33,11 @@ func small(edits []rootfs.Edit, size int64) bool {
 	for _, e := range edits {
 		cost += e.Len + int64(len(e.Data)) + 2*10
 	}
-	return cost <= maxInline/2 && ordered(edits, size) // others are refused by rootfs
+	return cost <= maxInline/2 && ordered(edits, size) // rootfs refuses unordered edits
 }
 
-// editsOnly decides whether op is kept as edits, and at what cost.
+// editsOnly decides whether the old content of op is kept as edits, and how many bytes
+// that costs.
 func (op *Op) editsOnly(size int64) (cost int64, ok bool) {
 	if op.Lost != "" {
 		return 0, false
@@ -56,9 +57,9 @@ func (op *Op) editsOnly(size int64) (cost int64, ok bool) {
 	return cost, true
 }
 
-// keepBack records the edits that undo a replacement. It reads the overwritten bytes from the file if the
-// caller does not have them. It only checks that the file did not change meanwhile: the result of the edits
-// is compared with the version before it is used.
+// keepBack records the edits that undo a replacement. It reads the overwritten bytes from
+// the file if the caller does not have them. It does not verify their hash, only that the
+// file did not change meanwhile: the result of the edits is verified before it is used.
 func (k *keeper) keepBack(i int, op *Op) (err error) {
 	if op.OldData != nil {
 		k.backs[i], err = reverse(op.Edits, bytes.NewReader(op.OldData))
@@ -81,7 +82,7 @@ func (k *keeper) keepBack(i int, op *Op) (err error) {
 	return rested(f, p, op.old.size)
 }
 
-// reverse returns the edits that undo edits of old.
+// reverse returns the edits that undo the given edits of old.
 func reverse(edits []rootfs.Edit, old io.ReaderAt) ([]rootfs.Edit, error) {
 	back := make([]rootfs.Edit, len(edits))
 	shift := int64(0)
@@ -96,7 +97,7 @@ func reverse(edits []rootfs.Edit, old io.ReaderAt) ([]rootfs.Edit, error) {
 	return back, nil
 }
 
-// rested returns a conflict if f was changed since it was opened.
+// rested returns a conflict if f was modified since it was opened.
 func rested(f *rootfs.File, p rootfs.Path, size int64) error {
 	now, err := f.Stat()
 	if err != nil {
@@ -118,7 +119,7 @@ func encodeBack(shown string, edits []rootfs.Edit) []byte {
 	return e.b
 }
 
-// back reads the edits that undo an operation.
+// back reads the edits that undo the i-th operation of an entry.
 func (j *Journal) back(e Entry, i int) (shown string, edits []rootfs.Edit, err error) {
 	at := e.Ops[i].old
 	body, err := j.body(e, extent{at.off, at.stored}, recBack)
@@ -133,8 +134,8 @@ func (j *Journal) back(e Entry, i int) (shown string, edits []rootfs.Edit, err e
 	return shown, edits, nil
 }
 
-// Shown returns the diff that was kept with the i-th operation of an entry
-// because its contents were not; "" if there is none.
+// Shown returns the diff that was stored with the i-th operation of an entry because its
+// old content was not. It returns "" if there is none.
 func (j *Journal) Shown(e Entry, i int) (string, error) {
 	if i < 0 || i >= len(e.Ops) || e.Ops[i].old.place != asEdits {
 		return "", nil
@@ -144,8 +145,7 @@ func (j *Journal) Shown(e Entry, i int) (string, error) {
 }
 
 // Around returns the contents before and after the i-th operation of an entry. It
-// computes them from now, which must be one of the two; otherwise the error is
-// ErrNotKept.
+// computes them from now, which must be one of the two; otherwise it returns ErrNotKept.
 func (j *Journal) Around(e Entry, i int, now []byte, version rootfs.Version) (before, after []byte, err error) {
 	if i < 0 || i >= len(e.Ops) {
 		return nil, nil, ErrNotFound

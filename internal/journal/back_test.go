@@ -15,8 +15,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// largeEdit is an edit of a file of 3 MB that can't be compressed, as the
-// workspace gives it.
+// largeEdit returns an edit of an incompressible 3 MB file, in the form in which the
+// workspace passes it.
 func (b *bench) largeEdit(name string, edits ...rootfs.Edit) Op {
 	b.t.Helper()
 	data, old, _, err := b.ws.ReadFile(b.path(name), 0)
@@ -45,8 +45,8 @@ func (b *bench) splice(op Op) {
 	b.must(err)
 }
 
-// Of a large file only the bytes that an edit overwrites are kept. They suffice to roll it back, to redo it,
-// and to show it.
+// For a large file only the bytes overwritten by an edit are kept. They suffice to roll
+// it back, to redo it, and to show its diff.
 func TestLargeEditKeepsItsSpans(t *testing.T) {
 	stress.SkipTiny(t)
 	b := newBench(t, nil)
@@ -92,8 +92,8 @@ func TestLargeEditKeepsItsSpans(t *testing.T) {
 	}
 }
 
-// Writing a large file anew with a small difference is such an edit too; with a
-// large difference its content is kept.
+// Rewriting a large file with a small difference is treated like an edit. With a large
+// difference the old content is kept.
 func TestLargeWriteKeepsTheDifference(t *testing.T) {
 	stress.SkipShort(t)
 	b := newBench(t, nil)
@@ -115,7 +115,7 @@ func TestLargeWriteKeepsTheDifference(t *testing.T) {
 	}
 }
 
-// A change of two large files that died between them is rolled back.
+// A change of two large files is rolled back if the process died after the first.
 func TestLargeEditCutShort(t *testing.T) {
 	b := newBench(t, nil)
 	old := b.putLarge("f")
@@ -140,7 +140,7 @@ func TestLargeEditCutShort(t *testing.T) {
 	}
 }
 
-// A damaged way back changes nothing.
+// If the record of an undo's edits is damaged, nothing is changed.
 func TestDamagedBack(t *testing.T) {
 	b := newBench(t, nil)
 	old := b.putLarge("f")

@@ -10,9 +10,9 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// PlanBack makes one plan that undoes several entries, given newest first. It has the effect of undoing them
-// one after the other, but touches each file once: a file that several steps write is written only in its
-// last state.
+// PlanBack makes one plan that undoes several entries, given newest first. The result is
+// the same as undoing them one after the other, but each file is written only once, with
+// its final content.
 func (j *Journal) PlanBack(ctx context.Context, entries []Entry) (*Plan, error) {
 	b := &backPlan{j: j, p: &Plan{j: j, src: &source{}, Change: Change{Tool: "undo"}}, at: map[rootfs.Path]int{}, modes: map[rootfs.Path]int{}, binned: map[rootfs.Path]binned{}, restored: map[rootfs.Path]int{}, removed: map[rootfs.Path]int{}, moved: map[rootfs.Path]int{}}
 	for _, e := range entries {
@@ -29,32 +29,32 @@ func (j *Journal) PlanBack(ctx context.Context, entries []Entry) (*Plan, error) 
 	return b.p, nil
 }
 
-// backPlan collects the operations. A file is known by its path at that point of the
-// plan.
+// backPlan collects the operations. Its maps use a file's path at that point of the plan
+// as key, and the index of an operation as value.
 type backPlan struct {
 	j     *Journal
 	p     *Plan
-	dead  []bool              // operations that nothing is left of
-	at    map[rootfs.Path]int // the operation that has given a path its content, or made or restored it
-	modes map[rootfs.Path]int // the Chmod of a path
-	// binned are the paths that the plan puts into a trash: an older entry that would
-	// restore such a path leaves it where it is instead.
+	dead  []bool              // operations that were dropped again
+	at    map[rootfs.Path]int // the operation that wrote, made or restored the file at a path
+	modes map[rootfs.Path]int // the Chmod of the file at a path
+	// binned has the paths that the plan moves to the trash. If an older entry would
+	// restore such a path, both operations are dropped.
 	binned map[rootfs.Path]binned
-	// restored are the paths that the plan takes out of a trash. An older entry that
-	// would remove such a path leaves it in the trash instead.
+	// restored has the paths that the plan restores from the trash. If an older entry
+	// would delete such a path, it stays in the trash.
 	restored map[rootfs.Path]int
-	// removed are the folders that the plan removes. One that an older entry makes
-	// again stays.
+	// removed has the folders that the plan removes. If an older entry makes one again,
+	// both operations are dropped.
 	removed map[rootfs.Path]int
-	// moved are the renames, by where they lead to. One that an older entry turns round
-	// is not made.
+	// moved has the renames, by new path. If an older entry reverses one, both are
+	// dropped.
 	moved map[rootfs.Path]int
 }
 
-// binned is a Trash of the plan, and what the plan had at its path before.
+// binned is a Trash operation of the plan, and the plan's earlier operations at its path.
 type binned struct {
 	op                 int
-	at, mode, restored int // -1 is none
+	at, mode, restored int // -1 means none
 }
 
 func (b *backPlan) undo(ctx context.Context, e Entry) error {
@@ -104,7 +104,7 @@ func (b *backPlan) step(e Entry, i int, op Op, target ref, back []rootfs.Edit) e
 			n := &ops[k].Nodes[0]
 			n.Version, n.Size, n.at, ops[k].New = op.New, target.size, target, op.New
 			return nil
-		case made: // restored from a trash: what it has then is not on disk yet
+		case made: // restored from a trash, so its content is not on disk yet
 			data, err := b.j.After(e, i)
 			if err != nil {
 				return err
@@ -129,7 +129,7 @@ func (b *backPlan) step(e Entry, i int, op Op, target ref, back []rootfs.Edit) e
 			if !restored {
 				from = k
 			}
-			if !op.onlyFolder() || b.quietSince(from, false, op.Path) { // else something is moved through the folder
+			if !op.onlyFolder() || b.quietSince(from, false, op.Path) { // otherwise something was moved through the folder
 				b.leave(op.Path)
 				return b.forget(from)
 			}
@@ -152,7 +152,7 @@ func (b *backPlan) step(e Entry, i int, op Op, target ref, back []rootfs.Edit) e
 		}
 	case Rename:
 		if made && len(op.Nodes) == 1 {
-			op.Nodes[0].Version = rootfs.Version{} // an older entry may drop the Replace before
+			op.Nodes[0].Version = rootfs.Version{} // the Replace before it may be dropped later
 		}
 		if k, ok := b.moved[op.Path]; ok && ops[k].Path == op.To && b.quietSince(k, true, op.Path, op.To) {
 			b.dead[k] = true
@@ -202,8 +202,8 @@ func (b *backPlan) step(e Entry, i int, op Op, target ref, back []rootfs.Edit) e
 	return nil
 }
 
-// keeps drops the Trash of a path that is restored next, if nothing else of the plan is
-// about the path since. It reports whether it did.
+// keeps drops the Trash of a path that would be restored next, unless a later operation
+// affects the path. It reports whether it did.
 func (b *backPlan) keeps(p rootfs.Path) bool {
 	was, ok := b.binned[p]
 	if !ok {
@@ -225,8 +225,8 @@ func (b *backPlan) keeps(p rootfs.Path) bool {
 	return true
 }
 
-// dropEmpty drops folders that the plan makes and removes without a use in between: what
-// was moved through them was dropped later.
+// dropEmpty drops folders that the plan makes and removes without using them, because the
+// moves through them were dropped.
 func (b *backPlan) dropEmpty() {
 	made := map[rootfs.Path]int{}
 	for k := range b.dead {
@@ -242,8 +242,8 @@ func (b *backPlan) dropEmpty() {
 	}
 }
 
-// quietSince reports whether no operation after the k-th is about what is beneath the
-// paths, nor, with all, about the paths themselves or what is above.
+// quietSince reports whether no operation after the k-th affects entries below the paths
+// or, with all set, the paths themselves or their parents.
 func (b *backPlan) quietSince(k int, all bool, paths ...rootfs.Path) bool {
 	return b.quietBetween(k, len(b.dead), all, paths...)
 }
@@ -261,7 +261,7 @@ func (b *backPlan) quietBetween(k, end int, all bool, paths ...rootfs.Path) bool
 	return true
 }
 
-// forget drops the k-th operation and the later ones about what it makes.
+// forget drops the k-th operation, and later ones that affect the entry it makes.
 func (b *backPlan) forget(k int) (err error) {
 	at := b.p.Change.Ops[k].Path
 	for n := k; n < len(b.dead) && err == nil; n++ {
@@ -278,7 +278,7 @@ func (b *backPlan) forget(k int) (err error) {
 	return err
 }
 
-// leave forgets a path: something else may come there.
+// leave forgets the operations at p, because another entry may be made there.
 func (b *backPlan) leave(p rootfs.Path) {
 	delete(b.at, p)
 	delete(b.modes, p)

@@ -15,7 +15,7 @@ import (
 type Tx struct {
 	j     *Journal
 	entry *Entry
-	plan  *Plan // of an undo
+	plan  *Plan // set if the change is an undo
 	over  bool
 }
 
@@ -34,10 +34,10 @@ var (
 	errOver     = errors.New("the change is over")
 )
 
-// Begin records a change before it is made. It reads from ws the old content that the
-// change does not include, and returns when everything needed to undo the change is
-// durable. A file that no longer has the Old version is a fault.Conflict. The caller then
-// carries out the operations in order, and ends with Commit or Abort.
+// Begin records a change before it is made. It reads from ws the old content that c does
+// not contain, and returns when everything needed to undo the change is durable. If a
+// file no longer has the Old version, the error is a fault.Conflict. The caller then
+// carries out the operations in order and calls Commit or Abort.
 func (j *Journal) Begin(ctx context.Context, ws *rootfs.Root, c Change) (*Tx, error) {
 	tx, err := j.begin(ctx, ws, c)
 	if err != nil {
@@ -73,7 +73,7 @@ func (j *Journal) begin(ctx context.Context, ws *rootfs.Root, c Change) (*Tx, er
 	defer j.mu.Unlock()
 	seg.syncing--
 	if err != nil {
-		// It is unknown whether it is on disk; it must not look like a change.
+		// The record may have reached the disk; it must not look like a change.
 		delete(j.running, k.en.ID)
 		return nil, errors.Join(err, j.abandon(k.en.ID))
 	}
@@ -81,7 +81,7 @@ func (j *Journal) begin(ctx context.Context, ws *rootfs.Root, c Change) (*Tx, er
 	return tx, nil
 }
 
-// check refuses operations that could not be undone.
+// check refuses an operation that could not be undone.
 func (op *Op) check() error {
 	switch {
 	case op.Kind < Create || op.Kind > Chmod:
@@ -101,8 +101,8 @@ func (op *Op) check() error {
 	return nil
 }
 
-// beOwner makes and locks the file that shows other processes that this one is running. It
-// returns its name.
+// beOwner makes and locks the file by which other processes see that this one is running.
+// It returns the file's name.
 func (j *Journal) beOwner() (token string, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -139,11 +139,11 @@ func (j *Journal) newOwner() error {
 	return nil
 }
 
-// ownerPrefix begins the tokens of processes that write this format.
+// ownerPrefix begins the tokens of all processes that write this format.
 var ownerPrefix = fmt.Sprintf("v%dx", format)
 
-// alone makes sure that no process that writes another format has begun changes. It is called
-// after tidy, so the remaining files belong to running processes.
+// alone returns an error if a process that writes another format may have begun changes.
+// It is called after tidy, so all remaining owner files belong to running processes.
 func (j *Journal) alone() error {
 	return j.eachIn("owners", func(name string, _ rootfs.Info) error {
 		if !strings.HasPrefix(name, ownerPrefix) {
@@ -153,8 +153,9 @@ func (j *Journal) alone() error {
 	})
 }
 
-// write puts the entry into the log. It returns the change, now running in this process, and the segment,
-// counted as syncing, with its contents and the end up to which it has to be synced.
+// write appends the entry to the log. It returns the transaction; the segment, marked as
+// syncing; and the claim for the segment's contents, up to the end of which it must be
+// synced.
 func (k *keeper) write() (tx *Tx, seg *segment, holds claim, err error) {
 	j := k.j
 	last, err := j.newestOutside()
@@ -178,7 +179,7 @@ func (k *keeper) write() (tx *Tx, seg *segment, holds claim, err error) {
 		if err := j.rotate(); err != nil {
 			return err
 		}
-		if err := j.newOwner(); err != nil { // if ours was retired since beOwner
+		if err := j.newOwner(); err != nil { // our token may have been retired since beOwner
 			return err
 		}
 		seg = j.tail
@@ -218,7 +219,7 @@ func (k *keeper) write() (tx *Tx, seg *segment, holds claim, err error) {
 	return tx, seg, holds, nil
 }
 
-// records builds the blobs, diffs and the intent of the entry.
+// records encodes the blobs, diffs and the intent of the entry.
 func (k *keeper) records(seg *segment, at int64) []byte {
 	var b []byte
 	put := func(t recType, body []byte) int64 {
@@ -260,21 +261,21 @@ func (k *keeper) records(seg *segment, at int64) []byte {
 		}
 	}
 	put(recIntent, encodeIntent(k.en))
-	if k.outside != nil { // it was made already
+	if k.outside != nil { // the change was already made
 		put(recCommit, commit{id: k.en.ID, done: len(k.en.Ops)}.encode())
 	}
 	return b
 }
 
-// sync makes the segment durable up to end. A caller during another sync waits, and usually
-// finds its part done: one sync serves a group.
+// sync makes the segment durable up to the offset end. A caller that waits for another
+// sync usually finds its own part done: one sync serves several callers.
 func (j *Journal) sync(seg *segment, end int64) error {
 	j.syncMu.Lock()
 	defer j.syncMu.Unlock()
 	if j.synced[seg] >= end {
 		return nil
 	}
-	upTo, err := seg.log.Size() // appended so far, by anyone
+	upTo, err := seg.log.Size() // everything appended so far, by any caller
 	if err != nil {
 		return err
 	}
@@ -285,11 +286,12 @@ func (j *Journal) sync(seg *segment, end int64) error {
 	return nil
 }
 
-// Commit records that all operations were carried out. Results add facts that were unknown before.
+// Commit records that all operations were carried out. results has facts that were
+// unknown to Begin.
 func (tx *Tx) Commit(results ...Result) error { return tx.CommitPart(len(tx.entry.Ops), results...) }
 
-// CommitPart is like Commit for a change that stopped after its first done operations and
-// remains as it is.
+// CommitPart is like Commit for a change of which only the first done operations were
+// carried out.
 func (tx *Tx) CommitPart(done int, results ...Result) error {
 	if done <= 0 {
 		return tx.Abort()
@@ -299,14 +301,14 @@ func (tx *Tx) CommitPart(done int, results ...Result) error {
 	})
 }
 
-// Abort records that nothing was changed, or that all of it was rolled back.
+// Abort records that nothing was changed, or that the change was rolled back.
 func (tx *Tx) Abort() error {
 	return tx.end(func(j *Journal) error { return j.abandon(tx.entry.ID) })
 }
 
-// Leave gives up a change that could be neither made nor rolled back. Its entry remains
-// without an end, and from now on it counts as interrupted for every process, including this
-// one: Unfinished returns it.
+// Leave ends a change that could neither be completed nor rolled back. Its entry gets no
+// end record. From now on every process, including this one, treats it as interrupted:
+// Unfinished returns it.
 func (tx *Tx) Leave() error {
 	return tx.end(func(j *Journal) error {
 		j.retired = append(j.retired, retiredOwner{j.owner, j.ownerF})
@@ -315,8 +317,8 @@ func (tx *Tx) Leave() error {
 	})
 }
 
-// retiredOwner is a token of this process that new changes no longer use. Its file remains
-// locked while changes begun with it run.
+// retiredOwner is a token of this process that new changes no longer use. Its file stays
+// locked while older changes use it.
 type retiredOwner struct {
 	token string
 	file  *rootfs.Log
@@ -331,7 +333,7 @@ func (j *Journal) release() error {
 				return false
 			}
 		}
-		// If a name can't be removed, tidy removes it later, since it isn't locked.
+		// If the file can't be removed, tidy will do it, because the file isn't locked.
 		_ = j.remove("owners/" + o.token)
 		errs = append(errs, o.file.Close())
 		return true
@@ -349,7 +351,7 @@ func (tx *Tx) end(f func(*Journal) error) error {
 	tx.over = true
 	delete(j.running, tx.entry.ID)
 	if len(j.retired) > 0 {
-		_ = j.release() // the lock is gone with the handle
+		_ = j.release() // closing the file has released the lock
 	}
 	if err := f(j); err != nil {
 		return fmt.Errorf("journal: %w", err)
@@ -363,8 +365,8 @@ type ending struct {
 	body []byte
 }
 
-// settle appends a commit, and applies the limits. It syncs only for results: everything
-// else can be determined from the files.
+// settle appends a commit record and applies the limits. It only syncs if there are
+// results: everything else can be determined from the files.
 func (j *Journal) settle(c commit) error {
 	return j.finish(ending{recCommit, c.encode()}, func() error {
 		if len(c.results) > 0 {
@@ -372,8 +374,8 @@ func (j *Journal) settle(c commit) error {
 				return err
 			}
 		}
-		// The change is recorded. A failure to drop old changes is not its
-		// failure; Dropped reports it.
+		// The change is recorded and succeeds even if old changes could not be dropped.
+		// Dropped reports that error.
 		j.capErr = j.enforce()
 		return nil
 	})
@@ -385,9 +387,8 @@ func (j *Journal) abandon(id ID) error {
 	return j.finish(ending{recAbort, e.b}, func() error { return nil })
 }
 
-// finish appends the end of an entry. If that fails, it is appended later: a
-// change that was rolled back and repeated must not look as if it had been made
-// twice.
+// finish appends the end record of an entry. If that fails, the record is appended later:
+// if a change is rolled back and repeated, both entries would otherwise look complete.
 func (j *Journal) finish(end ending, then func() error) error {
 	j.late = append(j.late, end)
 	return j.locked(true, func() error {
@@ -401,10 +402,10 @@ func (j *Journal) finish(end ending, then func() error) error {
 	})
 }
 
-// appendLate appends the ends that are not in the log yet. The lock is held and the tail is
-// current.
+// appendLate appends end records that are not in the log yet. The caller holds the lock
+// and has updated the tail.
 func (j *Journal) appendLate() error {
-	_ = j.noteLoss() // without the head a loss may go unnoticed, but the change is fine
+	_ = j.noteLoss() // if the head can't be written, a loss may go unnoticed, but the change is fine
 	for len(j.late) > 0 {
 		if j.tail == nil {
 			return ErrNotFound

@@ -10,8 +10,8 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// BenchmarkEdit compares a durable edit of a 4 KB file with and without its entry: the
-// difference is the cost of undo.
+// BenchmarkEdit measures a durable edit of a 4 KB file with and without a journal entry.
+// The difference is the cost of undo.
 func BenchmarkEdit(b *testing.B) {
 	text := strings.Repeat("some words of a note\n", 200)
 	for _, c := range []struct {
@@ -35,8 +35,8 @@ func BenchmarkEdit(b *testing.B) {
 	}
 }
 
-// BenchmarkLargeEdit is a change of a 100 MB file: a plain read and rewrite, the
-// same with a sync, our change of one byte, and that with its entry.
+// BenchmarkLargeEdit rewrites a 100 MB file: plainly, with a sync, with a one-byte
+// splice, and with a splice and its journal entry.
 func BenchmarkLargeEdit(b *testing.B) {
 	const size = 100 << 20
 	for _, how := range []string{"plain", "plain+sync", "splice", "journal+splice"} {
@@ -81,7 +81,7 @@ func BenchmarkLargeEdit(b *testing.B) {
 	}
 }
 
-// BenchmarkOpen measures the start with a full last segment.
+// BenchmarkOpen measures opening a journal whose last segment is full.
 func BenchmarkOpen(b *testing.B) {
 	w := newBench(b, nil)
 	w.put("a.md", "")

@@ -11,11 +11,11 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// usage is the journal's space on disk.
+// usage is the disk space used by the journal.
 type usage struct {
 	found []segmentFile
-	size  map[uint32]int64    // of a segment with its packs
-	packs map[uint32][]string // names
+	size  map[uint32]int64    // size of each segment and its packs
+	packs map[uint32][]string // names of each segment's packs
 	total int64
 }
 
@@ -82,8 +82,8 @@ func (j *Journal) eachIn(folder string, f func(name string, info rootfs.Info) er
 	return nil
 }
 
-// enforce drops the oldest segments that exceed the limits. The lock is held exclusively and
-// the tail is current.
+// enforce drops the oldest segments beyond the limits. The caller holds the lock
+// exclusively and has updated the tail.
 func (j *Journal) enforce() error {
 	if j.total >= 0 && j.total <= j.opts.MaxBytes && j.measured == j.tail {
 		return nil
@@ -115,12 +115,12 @@ func (j *Journal) enforce() error {
 		if u.total <= j.opts.MaxBytes && !newest.Before(oldest) {
 			break
 		}
-		next, err := j.load(u.found[i+1]) // there is one: the tail stays
+		next, err := j.load(u.found[i+1]) // exists, because the tail is never dropped
 		if err != nil {
 			return err
 		}
 		for _, e := range s.entries {
-			if !s.aborts[e.ID] && !next.aborts[e.ID] { // almost always contains the end of an entry
+			if !s.aborts[e.ID] && !next.aborts[e.ID] { // an entry almost always ends in its own or the next segment
 				gone.count++
 				gone.newest = e.Time
 			}
@@ -131,8 +131,8 @@ func (j *Journal) enforce() error {
 	return j.drop(drop, gone, u)
 }
 
-// dropLimit returns the number of the first segment to keep: it has the newest entry, or one
-// in progress.
+// dropLimit returns the number of the first segment that must be kept, because it has the
+// newest entry or one in progress.
 func (j *Journal) dropLimit(found []segmentFile) (uint32, error) {
 	limit := j.tail.num
 	for i := len(found) - 1; i >= 0; i-- {
@@ -152,8 +152,8 @@ func (j *Journal) dropLimit(found []segmentFile) (uint32, error) {
 	return limit, err
 }
 
-// drop durably records its removals before it makes them. The segment goes first, so that no entry is left
-// without its packs.
+// drop removes segments, after durably recording that. Each segment is removed before its
+// packs, so that no entry lacks its contents.
 func (j *Journal) drop(files []segmentFile, gone dropped, u usage) error {
 	if len(files) == 0 {
 		return nil
@@ -164,7 +164,7 @@ func (j *Journal) drop(files []segmentFile, gone dropped, u usage) error {
 	if err := j.sync(j.tail, j.tail.end); err != nil {
 		return err
 	}
-	// Dropped entries must not look lost, even after a power cut.
+	// Dropped entries must not be reported as lost, even after a power failure.
 	if err := j.loadHead(); err != nil {
 		return err
 	}
@@ -236,8 +236,8 @@ func (j *Journal) tidy() error {
 	})
 }
 
-// alive reports whether the process with this token still runs: it holds the
-// lock on its file.
+// alive reports whether the process with this token is running: it holds the lock on its
+// file.
 func (j *Journal) alive(owner string) (bool, error) {
 	if owner == j.owner && owner != "" {
 		return true, nil

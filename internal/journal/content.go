@@ -14,11 +14,11 @@ import (
 	"quarry/internal/splice"
 )
 
-// maxInline is the largest content that goes into the log itself, where it
-// costs no sync of its own; it is also the largest that is compressed.
+// maxInline is the size of the largest content stored in the log itself, where it needs
+// no sync of its own. Larger contents are not compressed either.
 const maxInline = 1 << 20
 
-// maxDeflated is the largest size that is compressed: of a list of edits.
+// maxDeflated is the size of the largest compressed data: a list of edits.
 const maxDeflated = 2*maxInline + headLen
 
 type codec uint8
@@ -28,17 +28,17 @@ const (
 	deflated
 )
 
-// minDeflate is the size from which compressing is worth it; below, the header
-// costs more.
+// minDeflate is the smallest size that is compressed. Below it, the header costs more
+// than compression saves.
 const minDeflate = 256
 
 var deflaters = sync.Pool{New: func() any {
-	w, _ := flate.NewWriter(io.Discard, flate.BestSpeed) // fails for unknown levels only
+	w, _ := flate.NewWriter(io.Discard, flate.BestSpeed) // fails only for unknown levels
 	return w
 }}
 
-// squeeze returns data in its stored form. BestSpeed reduces source text to a
-// third at about the cost of hashing it. Data that doesn't shrink by an eighth is
+// squeeze returns data in its stored form. BestSpeed reduces source text to a third and
+// takes about as long as hashing. Data that doesn't shrink by at least an eighth is
 // stored uncompressed.
 func squeeze(data []byte) ([]byte, codec) {
 	if len(data) < minDeflate {
@@ -56,14 +56,14 @@ func squeeze(data []byte) ([]byte, codec) {
 
 var inflaters = sync.Pool{New: func() any { return flate.NewReader(nil) }}
 
-// inflate reads size bytes that squeeze has compressed.
+// inflate decompresses stored to exactly size bytes.
 func inflate(stored io.Reader, size int64) ([]byte, error) {
 	in := inflaters.Get().(io.Reader)
 	defer inflaters.Put(in)
 	if err := in.(flate.Resetter).Reset(stored, nil); err != nil || size < 0 || size > maxDeflated {
 		return nil, errors.Join(errBody, err)
 	}
-	// A damaged size must not allocate memory, so the buffer grows with the bytes read.
+	// size may be damaged, so the buffer grows with the bytes read.
 	var b bytes.Buffer
 	b.Grow(int(min(size, 64<<10)))
 	if n, err := io.Copy(&b, io.LimitReader(in, size+1)); err != nil || n != size {
@@ -72,8 +72,8 @@ func inflate(stored io.Reader, size int64) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// source reads the contents of one entry. It keeps the files open, so that they
-// can still be read if the entry is dropped.
+// source reads the contents of one entry. It keeps the files open, so they remain
+// readable even if the entry is dropped.
 type source struct {
 	seg  *rootfs.Log
 	pack *rootfs.File
@@ -91,8 +91,8 @@ func (s *source) close() error {
 	return errors.Join(errs...)
 }
 
-// open returns a reader of the content at r. At its end it fails with ErrDamaged
-// if the content was not of version want.
+// open returns a reader of the content at r. At the end it returns ErrDamaged instead of
+// io.EOF if the content does not have the version want.
 func (s *source) open(r ref, want rootfs.Version) (io.Reader, error) {
 	var at io.ReaderAt
 	if r.src != nil {
@@ -128,7 +128,7 @@ func (s *source) open(r ref, want rootfs.Version) (io.Reader, error) {
 	return &verifying{in: in, h: version.NewHash(), left: r.size, want: want}, nil
 }
 
-// read returns a whole content, verified.
+// read returns a whole content and verifies its version.
 func (s *source) read(r ref, want rootfs.Version, limit int64) ([]byte, error) {
 	if r.size > limit {
 		return nil, &TooLargeError{r.size, limit}
@@ -137,7 +137,7 @@ func (s *source) read(r ref, want rootfs.Version, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A damaged size must not allocate memory, so the buffer grows with the bytes read.
+	// The recorded size may be damaged, so the buffer grows with the bytes read.
 	var b bytes.Buffer
 	b.Grow(int(min(r.size, maxInline)))
 	if _, err := io.Copy(&b, in); err != nil {
@@ -148,7 +148,7 @@ func (s *source) read(r ref, want rootfs.Version, limit int64) ([]byte, error) {
 
 var errNoGit = fault.New(fault.NotFound, "git does not have a content that this change needs any more", "git may have removed it; undo the other files by their names")
 
-// edits replaces the whole content of a file, a block at a time.
+// edits returns edits that replace a file's whole content, block by block.
 func (s *source) edits(r ref, want rootfs.Version) rootfs.Edits {
 	return func(yield func(rootfs.Edit, error) bool) {
 		in, err := s.open(r, want)
@@ -196,8 +196,8 @@ func (v *verifying) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// encodeDiff encodes edits of the old content, or returns nil if keeping them would cost more
-// than maxInline.
+// encodeDiff encodes edits of the old content. It returns nil if that takes more than
+// maxInline bytes.
 func encodeDiff(id ID, op int, edits []rootfs.Edit) []byte {
 	size := 0
 	for _, e := range edits {
@@ -213,14 +213,14 @@ func encodeDiff(id ID, op int, edits []rootfs.Edit) []byte {
 	return e.b
 }
 
-// diffHead reads the entry and operation of a diff.
+// diffHead reads a diff record's entry id and operation index.
 func diffHead(b []byte) (ID, int, error) {
 	d := &decoder{b: b}
 	id, op := d.id(), int(min(d.num(), maxRecord))
 	return id, op, d.err
 }
 
-// decodeDiff applies a diff to the old content.
+// decodeDiff applies a diff record to the old content.
 func decodeDiff(b, old []byte) ([]byte, error) {
 	d := &decoder{b: b}
 	d.id()
@@ -232,7 +232,8 @@ func decodeDiff(b, old []byte) ([]byte, error) {
 	return spliced(old, edits)
 }
 
-// spliced applies edits that may be damaged: in an intact record they are ordered and don't overlap.
+// spliced applies edits. It checks them first, because a damaged record may have
+// unordered or overlapping ones.
 func spliced(old []byte, edits []rootfs.Edit) ([]byte, error) {
 	if !ordered(edits, int64(len(old))) {
 		return nil, errBody
@@ -244,8 +245,7 @@ func spliced(old []byte, edits []rootfs.Edit) ([]byte, error) {
 	return splice.Apply(old, list)
 }
 
-// ordered reports whether edits are sorted, don't overlap, and are inside a content of size
-// bytes.
+// ordered reports whether edits are sorted, don't overlap, and are within size bytes.
 func ordered(edits []rootfs.Edit, size int64) bool {
 	at := int64(0)
 	for _, e := range edits {
@@ -257,7 +257,7 @@ func ordered(edits []rootfs.Edit, size int64) bool {
 	return true
 }
 
-// span returns the one edit that changes old to new.
+// span returns the single edit that changes old to new.
 func span(old, new []byte) []rootfs.Edit {
 	p, s := splice.Ends(old, new)
 	return []rootfs.Edit{{Off: int64(p), Len: int64(len(old) - p - s), Data: new[p : len(new)-s]}}

@@ -20,7 +20,7 @@ import (
 	"quarry/internal/stress"
 )
 
-// The names under which the test binary runs as its own child.
+// Environment variables of the test binary when it runs as a child.
 const (
 	envRole = "QUARRY_JOURNAL_TEST_ROLE"
 	envDirs = "QUARRY_JOURNAL_TEST_DIRS"
@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 	case "worker":
 		worker()
 	default:
-		stress.InMemory() // neither a kill nor our own damage needs a disk
+		stress.InMemory() // neither a kill nor damage made here needs a real disk
 		os.Exit(m.Run())
 	}
 }
@@ -49,7 +49,7 @@ func (b *bench) lastSegment() string {
 	return found[len(found)-1]
 }
 
-// with opens a copy of the journal whose last segment holds data.
+// with opens a copy of the journal whose last segment has data as its contents.
 func (b *bench) with(data []byte) *bench {
 	b.t.Helper()
 	state := b.t.TempDir()
@@ -59,8 +59,8 @@ func (b *bench) with(data []byte) *bench {
 	return c
 }
 
-// Wherever a crash cuts off the last append, earlier entries are complete, the last one is complete or absent,
-// and the journal remains usable.
+// Wherever a crash cuts off the last append, earlier entries are complete, the last one
+// is complete or absent, and the journal can still be used.
 func TestTornAtEveryByte(t *testing.T) {
 	b := newBench(t, nil)
 	b.put("a", "0\n")
@@ -129,8 +129,7 @@ func TestTornAtEveryByte(t *testing.T) {
 	}
 }
 
-// step makes one random change of the victim, determined by a seed so that it can be repeated
-// without communication.
+// step makes one random change. It depends only on the seed, so the parent can repeat it.
 func step(b *bench, r *rand.Rand, told func()) {
 	files := listFiles(b.dir)
 	f := files[r.IntN(len(files))]
@@ -151,7 +150,7 @@ func step(b *bench, r *rand.Rand, told func()) {
 		b.must(err)
 		ops = append(ops, Op{Kind: Replace, Path: b.path(to), Old: v, OldData: data, NewData: append(data, "moved"...)})
 	case 5:
-		if len(files) < 4 { // something must be left to change
+		if len(files) < 4 { // keep some files for later changes
 			return
 		}
 		ops = []Op{b.remove(f)}
@@ -199,7 +198,7 @@ func childBench() (*bench, *rand.Rand) {
 	return b, rand.New(rand.NewPCG(seed, 1))
 }
 
-// victim changes files until it is killed, and reports each step by a byte.
+// victim changes files until it is killed, and writes a byte after each step.
 func victim() {
 	b, r := childBench()
 	for {
@@ -220,7 +219,7 @@ func child(t *testing.T, b *bench, role string, seed int) *exec.Cmd {
 	return cmd
 }
 
-// recoverAll acts like a Workspace that opens: it finishes changes or rolls them back.
+// recoverAll completes changes or rolls them back, as opening a Workspace does.
 func recoverAll(b *bench, r *rand.Rand, counts map[string]int) {
 	b.t.Helper()
 	if _, err := b.ws.CleanTemps(context.Background(), rootfs.Path{}); err != nil {
@@ -260,11 +259,11 @@ func recoverAll(b *bench, r *rand.Rand, counts map[string]int) {
 	}
 }
 
-// A process killed at any moment leaves a journal from which everything can be
-// rolled back.
+// Killing a process at any moment leaves a journal from which everything can be rolled
+// back.
 func TestKilledAtAnyMoment(t *testing.T) {
 	stress.SkipTiny(t)
-	const kills = 10 // of one journal
+	const kills = 10 // per journal
 	run := stress.Start(t, "kill -9 of a journal", 20, 1000)
 	for seed := range run.Cases() {
 		killAndUndo(t, seed, kills)
@@ -293,7 +292,7 @@ func killAndUndo(t *testing.T, seed uint64, kills int) {
 		if _, err := io.CopyN(io.Discard, bufio.NewReaderSize(out, 16), int64(1+r.IntN(12))); err != nil {
 			t.Fatal("the child failed: ", err)
 		}
-		for range r.IntN(30) { // some moment within the step
+		for range r.IntN(30) { // a random moment within the step
 			os.Stat(b.dir)
 		}
 		cmd.Process.Kill()
@@ -427,7 +426,7 @@ func TestConcurrentChanges(t *testing.T) {
 
 const envFull = "QUARRY_JOURNAL_TEST_FULL"
 
-// TestFullDisk runs TestOnFullDisk where a file system of 400 KB is mounted.
+// TestFullDisk runs TestOnFullDisk in a mounted file system of 400 KB.
 func TestFullDisk(t *testing.T) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -452,7 +451,8 @@ func TestFullDisk(t *testing.T) {
 	t.Skipf("no file system can be mounted here: %v %s", err, out)
 }
 
-// A journal on a full disk refuses changes, keeps its contents, and goes on when there is room again.
+// On a full disk the journal refuses changes and keeps its contents. Once there is space
+// again, it accepts changes.
 func TestOnFullDisk(t *testing.T) {
 	top := os.Getenv(envFull)
 	if top == "" {
@@ -465,7 +465,7 @@ func TestOnFullDisk(t *testing.T) {
 	ballast := filepath.Join(top, "ballast")
 	done, refused := 0, 0
 	for round := range 60 {
-		os.WriteFile(ballast, make([]byte, r.IntN(120<<10)), 0o600) // as much of it as fits
+		os.WriteFile(ballast, make([]byte, r.IntN(120<<10)), 0o600) // may be cut short by the full disk
 		op := b.replace("a", noise(r, 9000))
 		tx, err := b.j.Begin(context.Background(), b.ws, Change{Ops: []Op{op}})
 		if err != nil {
@@ -501,7 +501,7 @@ func TestOnFullDisk(t *testing.T) {
 	}
 }
 
-// Neither another process nor this one treats a change in progress as one of a dead process.
+// No process, including the one making it, treats a change in progress as unfinished.
 func TestUnfinishedSparesTheLiving(t *testing.T) {
 	b := newBench(t, nil)
 	b.put("a", "1")
@@ -513,7 +513,7 @@ func TestUnfinishedSparesTheLiving(t *testing.T) {
 			t.Errorf("unfinished: %v, %v", u, err)
 		}
 	}
-	b.must(b.j.Close()) // as a crash: the change was not ended
+	b.must(b.j.Close()) // like a crash: the change was not ended
 	u, err := other.j.Unfinished(b.ws)
 	if err != nil || len(u) != 1 || u[0].ID != tx.ID() || u[0].Done != 0 {
 		t.Errorf("unfinished after close: %v, %v", u, err)

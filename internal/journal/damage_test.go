@@ -17,7 +17,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// One flipped bit costs at most one entry, is noticed, and never changes an entry's contents.
+// A flipped bit makes at most one entry unreadable, is detected, and never changes an
+// entry's contents.
 func TestFlippedBits(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a second: run without -short")
@@ -70,8 +71,8 @@ func TestFlippedBits(t *testing.T) {
 				}
 			}
 		}
-		// The new content of one edit is the old one of the next: both may depend on one blob,
-		// but an entry's own old content is its own blob.
+		// An edit's new content is the next edit's old content, so two entries may use
+		// one blob. But the old content of each entry is a blob of its own.
 		if bad > 1 {
 			t.Fatalf("bit at %d: %d entries lost", at, bad)
 		}
@@ -178,7 +179,8 @@ func TestCapBySize(t *testing.T) {
 			} else if use < c.cap/4 {
 				t.Errorf("only %d bytes kept of %d allowed", use, c.cap)
 			}
-			// The kept entries are usable, and the count survives reopening.
+			// The remaining entries are usable, and the count of dropped ones survives
+			// reopening.
 			b.open(&Options{MaxBytes: c.cap})
 			for _, e := range list {
 				p, err := b.j.Plan(context.Background(), e.ID)
@@ -234,8 +236,9 @@ func TestTooLargeToKeep(t *testing.T) {
 	}
 }
 
-// Content that looks like a record can't become one, even where a damaged head makes the reader look for the
-// next record: it lacks the marker, which is secret, and can't know its own offset.
+// Content that looks like a record is never read as one, even if a damaged head makes the
+// reader search for the next record: the content lacks the secret marker and can't
+// contain its own offset.
 func TestForgedRecordsInContent(t *testing.T) {
 	forged := encodeIntent(&Entry{ID: "zzzzzzzz", Change: Change{Did: change.Action{Verb: change.Noted, Text: "forged"}, Ops: []Op{{Kind: Trash}}}})
 	for _, c := range []struct {
@@ -258,8 +261,8 @@ func TestForgedRecordsInContent(t *testing.T) {
 		if !c.marker {
 			m[0] ^= 1
 		}
-		// The file is short, so its content is in the log unchanged: after a head, version,
-		// codec and size.
+		// The file is short, so the log has its content unchanged, after the record's
+		// head, the version, the codec and the size.
 		info, err := os.Stat(b.lastSegment())
 		b.must(err)
 		at := info.Size() + headLen + 18
@@ -271,7 +274,7 @@ func TestForgedRecordsInContent(t *testing.T) {
 		b.change("keep the forgery", b.replace("a", "2"))
 		whole, err := os.ReadFile(b.lastSegment())
 		b.must(err)
-		whole[info.Size()] ^= 1 // the head of the record around it
+		whole[info.Size()] ^= 1 // damages the head of the surrounding record
 		j := b.with(whole)
 		list, err := j.j.List(0)
 		b.must(err)
@@ -314,7 +317,7 @@ func FuzzSegment(f *testing.F) {
 		f.Add(byte(r.t), r.b, all)
 	}
 	f.Fuzz(func(t *testing.T, typ byte, body, raw []byte) {
-		// Any body behind a right checksum, any bytes as a segment.
+		// Try any body with a correct checksum, and any bytes as a segment.
 		for _, data := range [][]byte{appendRecord(nil, m, 0, recType(typ), body), raw} {
 			s := newSegment(1, m, nil)
 			fr := &frames{m: m, data: data}
@@ -331,7 +334,7 @@ func FuzzSegment(f *testing.F) {
 				}
 			}
 			for _, e := range s.entries {
-				// An accepted entry survives another round trip.
+				// Encoding and decoding an accepted entry again doesn't change it.
 				again, err := decodeIntent(root, encodeIntent(e))
 				if err != nil {
 					t.Fatalf("%+v: %v", e, err)

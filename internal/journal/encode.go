@@ -13,8 +13,8 @@ import (
 	"quarry/internal/rootfs/version"
 )
 
-// Bodies are sequences of unsigned varints, and of strings with their length
-// before them. Paths and names are bytes, not text.
+// A body is a sequence of unsigned varints and length-prefixed strings. Paths and names
+// are arbitrary bytes.
 
 type encoder struct{ b []byte }
 
@@ -52,11 +52,12 @@ func (e *encoder) path(p rootfs.Path) {
 
 var errBody = errors.New("malformed record")
 
-// decoder reads the output of an encoder. After the first error all results are zero and err is set.
+// decoder reads the output of an encoder. After the first error, err is set and all
+// results are zero.
 type decoder struct {
 	b    []byte
 	err  error
-	root *rootfs.Root // makes paths
+	root *rootfs.Root // used to make paths
 }
 
 func (d *decoder) fail() { d.b, d.err = nil, errBody }
@@ -81,8 +82,8 @@ func (d *decoder) take(n uint64) []byte {
 	return p
 }
 
-// count reads a number of items of at least one byte each, so that a damaged
-// number can't make it allocate too much.
+// count reads the number of following items. Each takes at least one byte, so a damaged
+// number can't cause a large allocation.
 func (d *decoder) count() int {
 	n := d.num()
 	if n > uint64(len(d.b)) {
@@ -146,7 +147,7 @@ func (d *decoder) id() ID {
 	return id
 }
 
-// end reports an error, or remaining bytes.
+// end returns the error, also if there are unread bytes.
 func (d *decoder) end() error {
 	if d.err == nil && len(d.b) > 0 {
 		d.fail()
@@ -158,11 +159,11 @@ func (d *decoder) end() error {
 type ref struct {
 	place  place
 	codec  codec
-	off    int64 // of the stored bytes, in the segment or the pack
+	off    int64 // offset of the stored bytes in the segment or pack
 	stored int64
 	size   int64
-	git    string  // the id, if it is in git
-	src    *source // set for a plan of several entries; nil is the plan's own source
+	git    string  // the blob's id, for content stored in git
+	src    *source // set in a plan of several entries; nil means the plan's own source
 }
 
 type place uint8
@@ -171,8 +172,8 @@ const (
 	nowhere place = iota
 	inSegment
 	inPack
-	asEdits // of the content that came after it: a back record
-	inGit   // an object of the repository
+	asEdits // a back record: edits of the content after the operation
+	inGit   // an object of the git repository
 )
 
 func (e *encoder) ref(r ref) {
@@ -236,13 +237,13 @@ func (d *decoder) node() Node {
 	return n
 }
 
-// validRel returns an error for a damaged or forged name that leads out of the folder.
+// validRel reports whether rel is inside the folder. Damaged or forged names may not be.
 func (d *decoder) validRel(rel string) bool {
 	p, err := d.root.Known(rel)
 	return err == nil && !p.IsRoot() && !strings.HasPrefix(rel, "/")
 }
 
-// edits writes a compressed list: codec, size, stored bytes.
+// edits writes a compressed list of edits: codec, size, stored bytes.
 func (e *encoder) edits(edits []rootfs.Edit) {
 	var in encoder
 	in.num(uint64(len(edits)))
@@ -264,7 +265,7 @@ func (d *decoder) edits() []rootfs.Edit {
 		return nil
 	}
 	if c == deflated {
-		stored, _ = inflate(bytes.NewReader(stored), int64(size)) // nil is too short
+		stored, _ = inflate(bytes.NewReader(stored), int64(size)) // nil fails the size check
 	}
 	if uint64(len(stored)) != size {
 		d.fail()
@@ -387,7 +388,7 @@ func decodeIntent(root *rootfs.Root, b []byte) (*Entry, error) {
 	return en, d.end()
 }
 
-// action writes a verb and its operands, and the verb and operands of the action it undid.
+// action writes an action's verb and operands, and those of the actions it undid.
 func (e *encoder) action(a *change.Action) {
 	for ; ; a = a.Of {
 		for _, s := range [...]string{string(a.Verb), a.Path, a.To, a.ID, a.Text} {
@@ -419,16 +420,16 @@ func (d *decoder) action(a *change.Action) {
 	}
 }
 
-// Result holds the facts that are known only after an operation was carried out.
+// Result has the facts about an operation that are known only after it was carried out.
 type Result struct {
 	Op    int
-	New   rootfs.Version // zero: as recorded
-	Where string         // empty: as recorded
+	New   rootfs.Version // zero: unchanged from the record
+	Where string         // empty: unchanged from the record
 }
 
 type commit struct {
 	id      ID
-	done    int // the operations carried out
+	done    int // number of operations carried out
 	results []Result
 }
 
@@ -457,7 +458,7 @@ func decodeCommit(b []byte) (commit, error) {
 	return c, d.end()
 }
 
-// dropped counts the entries dropped in the journal's life.
+// dropped counts the entries dropped since the journal was created.
 type dropped struct {
 	count  uint64
 	newest time.Time
@@ -476,22 +477,23 @@ func decodeDropped(b []byte) (dropped, error) {
 	return x, d.end()
 }
 
-// start repeats the facts that a reader of this segment alone needs.
+// start is a segment's first record. It repeats facts from earlier segments, so that this
+// segment can be read alone.
 type start struct {
 	format  uint64
-	last    ID // the newest entry before
+	last    ID // the newest entry before this segment
 	dropped dropped
 	open    []openEntry
 }
 
-// openEntry is an entry of an earlier segment that was in progress.
+// openEntry is an entry in an earlier segment that was in progress when this one began.
 type openEntry struct {
 	id  ID
 	seg uint32
 }
 
-// format is the only one that is read. A newer one is refused with ErrNewer, and
-// an older one, which no release has written, with an error that names the folder.
+// format is the only format that is read. Newer ones are refused with ErrNewer. Older
+// ones were never released; the error names the folder.
 const format = 7
 
 func (s start) encode() []byte {
@@ -511,7 +513,7 @@ func (s start) encode() []byte {
 func decodeStart(b []byte) (start, error) {
 	d := &decoder{b: b}
 	if f := (&decoder{b: b}).num(); f != 0 && f != format {
-		return start{format: f}, nil // the rest may be anything
+		return start{format: f}, nil // the rest has an unknown format
 	}
 	s := start{format: d.num(), last: d.id(), dropped: dropped{d.num(), d.time()}}
 	for range d.count() {

@@ -14,14 +14,14 @@ import (
 
 // cell describes the actual or expected entry at one path.
 type cell struct {
-	typ     rootfs.Type    // TypeUnknown: nothing is there, or if any is set, whatever it is
-	any     bool           // something, whatever it is
+	typ     rootfs.Type    // TypeUnknown: nothing exists, unless any is set
+	any     bool           // something exists, of any type
 	version rootfs.Version // of a file; zero: any content
 	target  string         // of a symlink; "": any
 	mode    perm           // of a file; zero: any
 }
 
-// perm is a file's permissions, or that they don't matter.
+// perm is a file's permissions. If known is false, any are accepted.
 type perm struct {
 	known bool
 	bits  fs.FileMode
@@ -36,7 +36,7 @@ var (
 
 func cellOf(n Node) cell { return cell{typ: n.Type, version: n.Version, target: n.Target} }
 
-// accepts reports whether c expects the entry that was found.
+// accepts reports whether found is an entry that c allows.
 func (c cell) accepts(found cell) bool {
 	switch {
 	case c.any:
@@ -51,8 +51,8 @@ func (c cell) accepts(found cell) bool {
 	return true
 }
 
-// with adds to c other known facts about the same file: its content if c does not have it, or
-// its mode.
+// with adds further known facts about the same file to c: the content if c lacks it, or
+// the mode.
 func (c cell) with(more cell) cell {
 	if c.typ != rootfs.TypeFile || more.typ != rootfs.TypeFile || c.any {
 		return c
@@ -66,7 +66,7 @@ func (c cell) with(more cell) cell {
 	return c
 }
 
-// top returns the entry that an operation moves, as far as it is known.
+// top returns what is known about the entry that an operation moves.
 func (op *Op) top() cell {
 	if len(op.Nodes) > 0 {
 		return cellOf(op.Nodes[0])
@@ -74,17 +74,17 @@ func (op *Op) top() cell {
 	return present
 }
 
-// expectation follows a sequence of operations: which entry must be at each path before, and which is there
-// after each operation.
+// expectation follows a sequence of operations. It computes which entry must be at each
+// path before the first one, and which entry is there after each.
 type expectation struct {
 	first map[rootfs.Path]cell // before the first operation
-	cells map[rootfs.Path]cell // after the steps so far
+	cells map[rootfs.Path]cell // after the operations so far
 	moves [][2]rootfs.Path     // renames so far
-	// changed is called with every path whose cell is set or removed.
+	// changed is called with every path whose cell is set or deleted.
 	changed func(p rootfs.Path)
 }
 
-// expect computes the required state of the disk before ops.
+// expect computes what must be on disk before ops.
 func expect(ops []Op) (*expectation, error) {
 	x := &expectation{first: map[rootfs.Path]cell{}, cells: map[rootfs.Path]cell{}}
 	for i := range ops {
@@ -98,7 +98,7 @@ func expect(ops []Op) (*expectation, error) {
 	return x, nil
 }
 
-// replay starts over, with x.first known.
+// replay returns an expectation before the first operation, with x.first already known.
 func (x *expectation) replay() *expectation {
 	y := &expectation{first: x.first, cells: map[rootfs.Path]cell{}}
 	for p, c := range x.first {
@@ -107,7 +107,7 @@ func (x *expectation) replay() *expectation {
 	return y
 }
 
-// require records what op needs to find, unless an earlier step decides it.
+// require records which entry op needs, unless an earlier operation determines it.
 func (x *expectation) require(op *Op) error {
 	need := func(p rootfs.Path, c cell) error {
 		o, err := x.origin(p)
@@ -115,7 +115,7 @@ func (x *expectation) require(op *Op) error {
 			return err
 		}
 		if have, ok := x.cells[p]; ok {
-			// Operations on the content or the mode know only the part of a file that they change.
+			// Operations on content and on mode each know only one of the two.
 			x.cells[p] = have.with(c)
 			if first, ok := x.first[o]; ok {
 				x.first[o] = first.with(c)
@@ -153,7 +153,7 @@ func (x *expectation) require(op *Op) error {
 	return nil
 }
 
-// origin returns the path, before the first step, of the entry now at p.
+// origin returns the path that the entry now at p had before the first operation.
 func (x *expectation) origin(p rootfs.Path) (rootfs.Path, error) {
 	for _, m := range slices.Backward(x.moves) {
 		if p.Beneath(m[1]) {
@@ -166,7 +166,7 @@ func (x *expectation) origin(p rootfs.Path) (rootfs.Path, error) {
 	return p, nil
 }
 
-// Rebase returns the path of p after from was moved to to.
+// Rebase returns the path that p has after from was moved to to.
 func Rebase(p, from, to rootfs.Path) (rootfs.Path, error) {
 	if p == from {
 		return to, nil
@@ -174,7 +174,7 @@ func Rebase(p, from, to rootfs.Path) (rootfs.Path, error) {
 	return join(to, strings.TrimPrefix(p.String(), from.String()+"/"))
 }
 
-// step applies op to the cells.
+// step updates the cells for op.
 func (x *expectation) step(op *Op) error {
 	switch op.Kind {
 	case Create:
@@ -240,14 +240,14 @@ func (x *expectation) forgetBeneath(dir rootfs.Path) {
 	}
 }
 
-// disk reads the state of the workspace, once for each path.
+// disk reads entries of the workspace, each path at most once.
 type disk struct {
 	ws   *rootfs.Root
 	seen map[rootfs.Path]cell
-	// failed are the unreadable paths; errs has the reasons.
+	// failed has the unreadable paths, and errs the reasons.
 	failed map[rootfs.Path]bool
 	errs   []error
-	// held are the contents of small files, as long as there is room.
+	// held has the contents of small files, up to a total of room bytes.
 	held map[rootfs.Path][]byte
 	room int
 }

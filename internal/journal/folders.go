@@ -6,10 +6,9 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// MakeFolders adds operations at the start of the plan that make missing folders,
-// so that a move can be undone although its old folder was removed since. They
-// belong to the undo: undoing it removes them again. If something else is at the
-// path, it is a conflict.
+// MakeFolders adds operations at the start of the plan that make missing folders, so that
+// a move can be undone although its old folder was removed since. Undoing the undo
+// removes them again. If another entry is at a folder's path, that is a conflict.
 func (p *Plan) MakeFolders(ws *rootfs.Root) ([]Conflict, error) {
 	x, err := expect(p.Change.Ops)
 	if err != nil {
@@ -23,7 +22,7 @@ func (p *Plan) MakeFolders(ws *rootfs.Root) ([]Conflict, error) {
 		op := &p.Change.Ops[i]
 		for _, dir := range op.parents() {
 			if _, known := x.cells[dir]; known {
-				continue // an earlier operation decides
+				continue // an earlier operation determines what is there
 			}
 			at, err := x.origin(dir)
 			if err != nil {
@@ -54,7 +53,7 @@ func (p *Plan) MakeFolders(ws *rootfs.Root) ([]Conflict, error) {
 	return found, nil
 }
 
-// parents lists the folders above the paths that op creates, outermost first.
+// parents lists the parent folders of the paths that op creates, outermost first.
 func (op *Op) parents() []rootfs.Path {
 	p := op.Path
 	switch op.Kind {

@@ -11,7 +11,7 @@ import (
 	"quarry/fault"
 )
 
-// Session and proposal are kept.
+// Session and proposal are stored with an entry.
 func TestSessionAndProposal(t *testing.T) {
 	b := newBench(t, nil)
 	b.put("f", "one")
@@ -38,7 +38,7 @@ func TestSessionAndProposal(t *testing.T) {
 	}
 }
 
-// A journal of an older format is refused with a message that says what to delete.
+// A journal of an older format is refused, and the error says what to delete.
 func TestOlderFormatIsRefused(t *testing.T) {
 	b := newBench(t, nil)
 	b.must(b.j.Close())
@@ -55,8 +55,8 @@ func TestOlderFormatIsRefused(t *testing.T) {
 	}
 }
 
-// A journal of a newer format is refused and not touched, neither by reading nor
-// by changes of a process that had it open before.
+// A journal of a newer format is refused and not modified: neither when it is opened nor
+// when a process that already had it open makes a change.
 func TestNewerFormatIsRefused(t *testing.T) {
 	b := newBench(t, nil)
 	b.put("f", "one")
@@ -84,7 +84,7 @@ func TestNewerFormatIsRefused(t *testing.T) {
 	}
 }
 
-// While a program of another format changes files, this one makes no changes.
+// No change is made while a process that writes another format has changes in progress.
 func TestOtherVersionIsNotShared(t *testing.T) {
 	b := newBench(t, nil)
 	b.put("f", "one")

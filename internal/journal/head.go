@@ -12,17 +12,19 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// A truncated or deleted segment looks like one that never had more. The head detects the loss: it is a small
-// log of the contents that segments must have. A claim is written only after its contents are durable, and is
-// not synced itself. So after a power cut the head may claim too little, but never too much.
+// A truncated or deleted segment can't be told from a shorter log. The head detects the
+// loss. It is a small log of claims: the number of entries and bytes that a segment must
+// have. A claim is written only after these are durable, and is not synced itself. So
+// after a power failure the head may claim too little, but never too much.
 //
-// Each segment that becomes the newest has one head, named after it. The head begins with the claims of the
-// previous one, and is durable before that one is removed. A segment whose head can't be written is not begun.
+// Each segment has a head, made when the segment begins and named after it. The head
+// starts with the claims of the previous head, and is durable before that one is removed.
+// If the head can't be written, the segment isn't begun.
 //
 //	magic 2 | kind 1 | zero 1 | segment 4 | entries 4 | end 8 | last id 8 | crc 4
 //
-// with numbers in little endian, CRC-32C. The last id and the head's own number ensure that
-// neither an id nor a segment number is reused after a loss.
+// Numbers are little endian, and the checksum is CRC-32C. Because of the last id and the
+// head's own number, neither an id nor a segment number is reused after a loss.
 const headRecLen = 32
 
 var headMagic = [2]byte{'Q', 'H'}
@@ -30,25 +32,25 @@ var headMagic = [2]byte{'Q', 'H'}
 type headKind uint8
 
 const (
-	headFirst headKind = iota + 1 // segments before this one were dropped; first in a head
-	headClaim                     // the segment has so many entries, and bytes
+	headFirst headKind = iota + 1 // segments before this one were dropped; the first record of a head
+	headClaim                     // the segment has this many entries and bytes
 	headLost                      // this many entries were missing when the segment was the newest
 )
 
-// claim is the contents that a segment must hold.
+// claim is the contents that a segment must have.
 type claim struct {
 	entries uint32
 	end     int64
-	last    ID // the newest in the log at that time
+	last    ID // the newest id in the log when the claim was made
 }
 
-// lostEntries is a detected loss, with the newest segment at that time. It is reported until
-// all older segments have been dropped.
+// lostEntries is a detected loss, and the number of the newest segment at that time. It
+// is reported until all older segments have been dropped.
 type lostEntries struct {
 	entries, seg uint32
 }
 
-// head is the head as far as it has been read.
+// head is the part of a head file read so far.
 type head struct {
 	log    *rootfs.Log
 	num    uint32
@@ -56,7 +58,7 @@ type head struct {
 	first  uint32
 	claims map[uint32]claim
 	lost   []lostEntries
-	last   ID // the newest claimed id
+	last   ID // the newest id in any claim
 }
 
 func headName(num uint32) string { return fmt.Sprintf("%08d.head", num) }
@@ -67,12 +69,12 @@ func appendHeadRecord(b []byte, k headKind, seg uint32, c claim) []byte {
 	b = binary.LittleEndian.AppendUint32(b, seg)
 	b = binary.LittleEndian.AppendUint32(b, c.entries)
 	b = binary.LittleEndian.AppendUint64(b, uint64(c.end))
-	last, _ := c.last.number() // 0 for none
+	last, _ := c.last.number() // 0 if there is none
 	b = binary.LittleEndian.AppendUint64(b, last)
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b[start:], castagnoli()))
 }
 
-// take reads records; incomplete ones are skipped.
+// take processes records, and skips invalid ones.
 func (h *head) take(b []byte) {
 	for len(b) >= headRecLen {
 		r := b[:headRecLen]
@@ -93,7 +95,7 @@ func (h *head) take(b []byte) {
 			h.claim(seg, c)
 		case headLost:
 			h.lost = append(h.lost, lostEntries{c.entries, seg})
-			for num := range h.claims { // later entries are counted from here on
+			for num := range h.claims { // restart the counts after a loss
 				if num >= seg {
 					delete(h.claims, num)
 				}
@@ -103,7 +105,7 @@ func (h *head) take(b []byte) {
 	}
 }
 
-// claim keeps the larger claim, since processes write theirs in any order.
+// claim keeps the larger claim, because processes may write theirs in any order.
 func (h *head) claim(seg uint32, c claim) {
 	if have := h.claims[seg]; seg >= h.first && c.end > have.end {
 		h.claims[seg] = c
@@ -119,7 +121,7 @@ func (h *head) drop(first uint32) {
 	}
 }
 
-// all returns the whole head, with which the next one begins.
+// all encodes the whole head, as the beginning of the next one.
 func (h *head) all() []byte {
 	b := appendHeadRecord(nil, headFirst, h.first, claim{last: h.last})
 	for _, l := range h.lost {
@@ -133,8 +135,8 @@ func (h *head) all() []byte {
 	return b
 }
 
-// newestHead returns the newest head with records. An older one that was not removed has
-// fewer.
+// newestHead returns the newest head that has records. Older ones that were not removed
+// have fewer records.
 func (j *Journal) newestHead() (*head, error) {
 	entries, err := j.root.List(rootfs.Path{})
 	if err != nil {
@@ -194,7 +196,7 @@ func (h *head) refresh() error {
 	return nil
 }
 
-// loadHead updates the head. The lock is held, at least shared.
+// loadHead updates the head. The caller holds the lock, at least shared.
 func (j *Journal) loadHead() error {
 	if j.head != nil && j.tail != nil && j.head.num >= j.tail.num {
 		return j.head.refresh()
@@ -210,7 +212,7 @@ func (j *Journal) loadHead() error {
 	return nil
 }
 
-// startHead begins the head of a new segment. The lock is held exclusively.
+// startHead writes the head of a new segment. The caller holds the lock exclusively.
 func (j *Journal) startHead(num uint32, sealed *segment) error {
 	if err := j.loadHead(); err != nil {
 		return err
@@ -218,7 +220,7 @@ func (j *Journal) startHead(num uint32, sealed *segment) error {
 	old := j.head
 	if old == nil {
 		old = &head{claims: map[uint32]claim{}, first: num}
-		if sealed != nil { // a journal from before there were heads
+		if sealed != nil { // the journal was made before heads were introduced
 			old.first = sealed.num
 		}
 	}
@@ -249,8 +251,8 @@ func (j *Journal) startHead(num uint32, sealed *segment) error {
 	return nil
 }
 
-// newestClaimed returns the number of the newest segment ever claimed, and the last id. The
-// lock is held.
+// newestClaimed returns the number of the newest segment with a claim, and the last
+// claimed id. The caller holds the lock.
 func (j *Journal) newestClaimed() (num uint32, last ID, err error) {
 	if err := j.loadHead(); err != nil || j.head == nil {
 		return 0, "", err
@@ -258,8 +260,8 @@ func (j *Journal) newestClaimed() (num uint32, last ID, err error) {
 	return j.head.num, j.head.last, nil
 }
 
-// noteLoss records that entries are missing, before new ones are added. The lock is held
-// exclusively and the tail is current.
+// noteLoss records missing entries before new ones are added. The caller holds the lock
+// exclusively and has updated the tail.
 func (j *Journal) noteLoss() error {
 	missing, err := j.missingAtEnd()
 	if err != nil || missing == 0 {
@@ -268,8 +270,8 @@ func (j *Journal) noteLoss() error {
 	return j.addToHead(headLost, j.tail.num, claim{entries: missing})
 }
 
-// missingAtEnd counts the newest entries that are missing. The lock is held, and the tail is
-// current.
+// missingAtEnd counts the newest entries that are missing. The caller holds the lock and
+// has updated the tail.
 func (j *Journal) missingAtEnd() (uint32, error) {
 	if err := j.loadHead(); err != nil || j.head == nil || j.tail == nil {
 		return 0, err
@@ -286,8 +288,8 @@ func (j *Journal) missingAtEnd() (uint32, error) {
 	return missing, nil
 }
 
-// addToHead appends one record in one write. Another process may append its own
-// record at the same time.
+// addToHead appends one record in a single write, because another process may append at
+// the same time.
 func (j *Journal) addToHead(k headKind, seg uint32, c claim) error {
 	if j.head == nil {
 		return nil
@@ -303,16 +305,16 @@ func (j *Journal) addToHead(k headKind, seg uint32, c claim) error {
 	return j.head.refresh()
 }
 
-// claimDurable records how much of the segment is durable. mu is held.
+// claimDurable records how much of the segment is durable. The caller holds mu.
 func (j *Journal) claimDurable(seg *segment, c claim) {
 	if j.head != nil && j.head.num >= seg.num {
-		// Without it a later loss may go unnoticed, but the change is fine.
+		// If this fails, a later loss may go unnoticed, but the change is fine.
 		_ = j.addToHead(headClaim, seg.num, c)
 	}
 }
 
-// Lost returns the number of entries that are missing but were not dropped: segments were
-// truncated or deleted.
+// Lost returns the number of entries that are missing because segments were truncated or
+// deleted. Dropped entries don't count.
 func (j *Journal) Lost() (int, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -352,8 +354,9 @@ func (j *Journal) Lost() (int, error) {
 	return lost, err
 }
 
-// missingFrom counts the missing entries of a segment. It reads only a segment that is shorter
-// than before or ends in a zero: an end destroyed by a bad block or a crash reads as zeros.
+// missingFrom counts the missing entries of a segment. It only reads a segment that has
+// become shorter or ends in a zero byte, because an end destroyed by a bad block or a
+// crash reads as zeros.
 func (j *Journal) missingFrom(f segmentFile, c claim) (int, error) {
 	if s := j.segs[f.num]; s == nil {
 		whole, err := j.reaches(f, c.end)
@@ -368,7 +371,7 @@ func (j *Journal) missingFrom(f segmentFile, c claim) (int, error) {
 	return max(0, int(c.entries)-len(s.entries)), nil
 }
 
-// reaches reports whether a segment has a byte that is not zero just before end.
+// reaches reports whether the last byte before end exists in a segment and is not zero.
 func (j *Journal) reaches(f segmentFile, end int64) (bool, error) {
 	log, err := j.root.OpenLog(j.root.Own(segmentName(f.num, f.m)), false)
 	if err != nil {

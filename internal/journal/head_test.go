@@ -14,7 +14,7 @@ import (
 	"quarry/internal/stress"
 )
 
-// filled returns a closed journal of several segments.
+// filled returns a closed journal with several segments.
 func filled(t *testing.T, changes int) *bench {
 	t.Helper()
 	b := newBench(t, &Options{MaxBytes: 1 << 20}) // segments of 64 KiB
@@ -41,7 +41,7 @@ func (b *bench) lost() int {
 	return n
 }
 
-// copied opens a copy of a closed journal after harm has changed it.
+// copied opens a copy of a closed journal after harm has modified the copy.
 func (b *bench) copied(harm func(dir string)) *bench {
 	b.t.Helper()
 	state := b.t.TempDir()
@@ -58,8 +58,8 @@ func segments(dir string) []string {
 	return found
 }
 
-// However a segment is cut, missing entries are counted, also after new ones were made;
-// existing entries are not.
+// Wherever a segment is cut, missing entries are counted, even after new ones were made.
+// Existing entries are not counted.
 func TestCutSegmentsAreNoticed(t *testing.T) {
 	b := filled(t, 40)
 	segs := segments(b.state)
@@ -80,7 +80,7 @@ func TestCutSegmentsAreNoticed(t *testing.T) {
 			run.Violation(seed, "segment %d cut to %d of %d bytes: %d lost, %d of 40 listed", i, cut, info.Size(), lost, len(list))
 		}
 		before := c.lost()
-		for range 12 { // more than was cut off
+		for range 12 { // more entries than were cut off
 			c.change("later", c.create(fmt.Sprint("new", seed, "-", r.Int()), strings.Repeat("x", 100)))
 		}
 		if after := c.lost(); after != before {
@@ -90,8 +90,9 @@ func TestCutSegmentsAreNoticed(t *testing.T) {
 	}
 }
 
-// A segment whose end reads as zeros (bad blocks, or a file system after a crash) is reported like one that
-// was cut off, and an undo of the last change knows that it may not be the last.
+// A segment that ends in zeros, because of bad blocks or a crash, is reported like a
+// truncated one. An undo of the last change then reports that newer changes may be
+// missing.
 func TestZeroedEndsAreNoticed(t *testing.T) {
 	b := filled(t, 40)
 	segs := segments(b.state)
@@ -106,7 +107,7 @@ func TestZeroedEndsAreNoticed(t *testing.T) {
 			from = max(0, len(data)-1-r.IntN(400))
 		}
 		clear(data[from:])
-		if r.IntN(3) == 0 { // as if the file had been extended for a later write
+		if r.IntN(3) == 0 { // as if space had been allocated for a later write
 			data = append(data, make([]byte, 1+r.IntN(5000))...)
 		}
 		c := b.copied(func(dir string) { b.must(os.WriteFile(segments(dir)[i], data, 0o600)) })
@@ -144,7 +145,8 @@ func TestDeletedSegmentsAreNoticed(t *testing.T) {
 	}
 }
 
-// Entries dropped by the caps do not count as lost, nor does a journal without a head or with a damaged one.
+// Dropped entries are not reported as lost. A journal without a head, or with a damaged
+// one, does not report losses.
 func TestNothingIsLostInVain(t *testing.T) {
 	stress.SkipTiny(t)
 	b := filled(t, 300)
@@ -188,8 +190,8 @@ func TestNothingIsLostInVain(t *testing.T) {
 	}
 }
 
-// If the only segment is lost, its changes remain counted when new ones are made, and no id is
-// reused within the second, by any process.
+// If the only segment is lost, its changes are still counted after new ones are made, and
+// no process reuses an id within the same second.
 func TestLostSegmentsKeepTheirNumbers(t *testing.T) {
 	for _, c := range []struct {
 		name   string

@@ -9,8 +9,8 @@ import (
 	"quarry/fault"
 )
 
-// A process that was stopped while it held the lock does not block others: they get an error,
-// and continue once it is gone.
+// If a process is stopped while it holds the lock, others get an error instead of waiting
+// forever, and can continue once the lock is free.
 func TestHeldByAStoppedProcess(t *testing.T) {
 	b := newBench(t, &Options{LockWait: 200 * time.Millisecond})
 	b.put("f", "one")

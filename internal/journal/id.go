@@ -6,21 +6,21 @@ import (
 	"time"
 )
 
-// ID names an entry: eight letters and digits, in the order of time. The first
-// six count seconds since 2024, the last two entries within one.
+// ID identifies an entry by eight letters and digits, ordered by time. The first six
+// count seconds since 2024, the last two entries within a second.
 type ID string
 
-// idDigits has no i, l, o or u, so that an id can be read aloud and typed. They
-// are in byte order.
+// idDigits has no i, l, o or u, so that an id can be read aloud and typed. Digits are in
+// byte order.
 const idDigits = "0123456789abcdefghjkmnpqrstvwxyz"
 
 const idLen = 8
 
 var idEpoch = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// nextID returns the id of an entry made now, greater than last. The ids of a log of outside
-// changes are odd, all others even: the ids of a workspace's two logs differ, and have one
-// order.
+// nextID returns the id of an entry made now, greater than last. In the log of outside
+// changes ids are odd, in the other log even. So the ids of a workspace's two logs differ
+// and have a common order.
 func nextID(now time.Time, last ID, outside bool) ID {
 	n := uint64(max(now.Unix()-idEpoch.Unix(), 0)) << 10
 	if l, ok := last.number(); ok && n <= l {
@@ -32,7 +32,8 @@ func nextID(now time.Time, last ID, outside bool) ID {
 	return idOf(n)
 }
 
-// Outside reports whether the id belongs to a change that was recorded after another program had made it.
+// Outside reports whether the id belongs to a change by another program, which was
+// recorded afterwards.
 func (id ID) Outside() bool {
 	n, _ := id.number()
 	return n&1 == 1
@@ -61,14 +62,14 @@ func (id ID) number() (n uint64, ok bool) {
 	return n, true
 }
 
-// time returns the approximate time of the entry: to the second, unless a thousand were made
-// in one.
+// time returns the entry's time to the second. It may be later if many entries were made
+// in one second.
 func (id ID) time() time.Time {
 	n, _ := id.number()
 	return idEpoch.Add(time.Duration(n>>10) * time.Second)
 }
 
-// ParseID parses an id as people write it: any case, o for 0, i and l for 1.
+// ParseID parses an id as typed by a user: in any case, with o for 0 and i or l for 1.
 func ParseID(s string) (ID, error) {
 	id := ID(strings.NewReplacer("o", "0", "i", "1", "l", "1").Replace(strings.ToLower(strings.TrimSpace(s))))
 	if _, ok := id.number(); !ok {

@@ -7,8 +7,8 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// A path below a folder is made in one step: when it was made name by name, deleting the files
-// of 3,000 nested folders took eight seconds, most of them for the paths.
+// join makes the path in one step. Made name by name, paths took most of the eight
+// seconds needed to delete the files of 3,000 nested folders.
 func TestJoinIsCheap(t *testing.T) {
 	rel := strings.Repeat("d/", 2000) + "f"
 	if got := testing.AllocsPerRun(10, func() {

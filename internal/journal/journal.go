@@ -1,18 +1,18 @@
-// Package journal is the undo log: every change of one or more files is one entry that holds everything
-// needed to undo it.
+// Package journal is the undo log. Every change of one or more files is one entry with
+// everything needed to undo it.
 //
-// The invariant: Begin returns only when the intent and all old content are
-// durable, and only then may files be touched. So a crash at any point leaves
-// either no entry or one whose old content is whole; Unfinished finds the
-// interrupted ones and determines from the disk how far they came. A record is
-// accepted by length and checksum, content by its hash: damage makes an entry
-// unusable, never wrong.
+// The invariant: files may be changed only after Begin has returned, and Begin returns
+// only when the intent and all old content are durable. So a crash leaves either no
+// entry, or one with all old content. Unfinished finds the interrupted changes and
+// compares the files to determine how many operations were done. Records are verified by
+// length and checksum, contents by hash: damage makes an entry unusable, but never gives
+// wrong contents.
 //
-// docs/LOG.md explains the package and its design.
+// docs/LOG.md describes the design.
 //
 // # On disk
 //
-// The state folder, mode 0700 and outside the workspace, holds
+// The state folder has mode 0700, is outside the workspace and contains
 //
 //	lock            locked while a process appends
 //	NNNNNNNN-M.seg  log segments; M is the random marker its records start with
@@ -23,17 +23,18 @@
 //	turn, gate      locks by which changes take turns; see turn.go
 //	boot-B          says that changes were made in boot B of the machine
 //
-// A segment is self-contained: the contents its entries need are in it or in packs of its number,
-// deduplicated by hash. So the cap on size and age drops whole segments, oldest first, with one unlink each
-// and without reference counts, and opening a journal reads one segment of at most about 4 MiB.
+// A segment is self-contained: all contents that its entries need are in it, or in packs
+// with its number. Within a segment, equal contents are stored once. To limit size and
+// age, whole segments are dropped, oldest first, which needs no reference counts. Opening
+// a journal reads one segment of at most about 4 MiB.
 //
-// The commit record is not synced: if a power cut takes it, the disk still
-// shows the new versions, which the intent names, and Pending says the change
-// is complete. That leaves one sync for an edit besides the file's own.
+// The commit record is not synced. If it is lost in a power failure, the files still have
+// the new versions named by the intent, which shows that the change is complete. So an
+// edit needs only one sync besides the file's own.
 //
-// New content is kept as the edits that lead from the old to the new, up to 1 MiB: a typical edit then costs
-// its own size, and a diff can be shown after the file has changed again. Undoing an undo needs no more, because
-// the undo kept the contents it replaced.
+// New content is stored as edits of the old content, up to 1 MiB. A typical edit then
+// takes little space, and its diff can be shown even after the file has changed again. An
+// undo stores the contents it replaces, so it can be undone too.
 package journal
 
 import (
@@ -49,35 +50,37 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// Options limit a journal. The zero value gives the defaults.
+// Options configure a journal. The zero value selects the defaults.
 type Options struct {
-	// MaxBytes caps the size of the journal; 0 is 256 MB.
+	// MaxBytes limits the size of the journal; 0 means 256 MB.
 	MaxBytes int64
-	// MaxAge drops older entries, a day or so late; 0 is 30 days.
+	// MaxAge is the age at which entries are dropped, up to a day late; 0 means 30 days.
 	MaxAge time.Duration
-	// Now is the clock; nil is time.Now.
+	// Now is the clock; nil means time.Now.
 	Now func() time.Time
-	// Outside makes it a log of changes made by other programs; see Record.
+	// Outside marks the log of changes made by other programs; see Record.
 	Outside bool
-	// Beside, if set, returns the log of outside changes of the same folder, or nil
-	// while there is none. This log then also lists its entries, and reads their
+	// Beside, if set, returns the log of outside changes of the same folder, or nil while
+	// there is none. The journal then also lists the entries of that log and reads their
 	// contents.
 	Beside func() *Journal
-	// Blob reads a content from git, by its id.
+	// Blob reads a content from git by its blob id.
 	Blob func(id string) ([]byte, error)
-	// LockWait bounds the wait for a lock held by another process; 0 is 10 seconds.
+	// LockWait limits the wait for another process's lock; 0 means 10 seconds.
 	LockWait time.Duration
-	// TurnWait bounds the wait of a change for changes of others; then it is refused. 0 is a
-	// minute.
+	// TurnWait limits how long a change waits for other changes before it is refused; 0
+	// means a minute.
 	TurnWait time.Duration
 }
 
 const (
 	defaultMaxBytes = 256 << 20
 	defaultMaxAge   = 30 * 24 * time.Hour
-	// maxSegment is the size at which a new segment starts: it bounds the reading at Open.
+	// maxSegment is the size at which a new segment is begun. It limits how much Open
+	// reads.
 	maxSegment = 4 << 20
-	// segmentSpan is the time during which a segment grows; it is the precision of MaxAge.
+	// segmentSpan is how long entries are added to a segment, and so the precision of
+	// MaxAge.
 	segmentSpan = 24 * time.Hour
 )
 
@@ -85,12 +88,12 @@ const (
 type Kind uint8
 
 const (
-	Create  Kind = iota + 1 // a file, symlink, folder or tree that was not there
+	Create  Kind = iota + 1 // a new file, symlink, folder or tree
 	Replace                 // the content of a file
 	Rename                  // from Path to To
-	Remove                  // permanently; Nodes and their content are kept
-	Trash                   // into a trash, where it can be found as Where
-	Restore                 // back from a trash
+	Remove                  // delete permanently; Nodes and their contents are kept
+	Trash                   // move to a trash, as Where
+	Restore                 // move back from a trash
 	Chmod                   // the permissions of a file, from Mode to NewMode
 )
 
@@ -103,62 +106,62 @@ func (k Kind) String() string {
 
 // Node is one entry that a Create makes or a Remove removes.
 type Node struct {
-	Rel     string // beneath the operation's Path, with slashes; "" is Path itself
+	Rel     string // path below the operation's Path, with slashes; "" is Path itself
 	Type    rootfs.Type
 	Mode    fs.FileMode
-	ModTime time.Time      // zero: not known
+	ModTime time.Time      // zero if unknown
 	Target  string         // of a symlink
 	Version rootfs.Version // of a file
 	Size    int64
 
-	at ref // the location of its content
+	at ref // where its content is stored
 }
 
 // Op is one step of a change.
 type Op struct {
 	Kind Kind
-	Path rootfs.Path // of a Rename, the old name
-	To   rootfs.Path // of a Rename, the new name
+	Path rootfs.Path // for a Rename, the old path
+	To   rootfs.Path // for a Rename, the new path
 
-	// Old and New are the versions before and after. Replace needs Old; a New that is still
-	// unknown is passed to Commit. Create of a file has New. For an entry that goes to a
-	// trash, New identifies it there; for one that comes back, Old does.
+	// Old and New are the versions before and after. A Replace needs Old; if New is not
+	// known yet, it is passed to Commit. A Create of a file has New. For an entry moved
+	// to a trash, New identifies it there; for one restored from a trash, Old does.
 	Old, New rootfs.Version
-	// Mode is, after Begin, the permissions of a replaced file; a Chmod gives
-	// NewMode to a file that must have Mode.
+	// Mode is set by Begin to the permissions of a replaced file. A Chmod changes them
+	// from Mode to NewMode.
 	Mode, NewMode fs.FileMode
-	// Nodes describe the entries a Create makes, the top first. Begin fills in the nodes of a Remove; given
-	// nodes must equal those it finds. For Rename and Trash one Node may describe the moved entry.
+	// Nodes describe the entries that a Create makes, the top first. For a Remove, Begin
+	// sets them, or compares them if they are given. For Rename and Trash, one Node may
+	// describe the moved entry.
 	Nodes []Node
-	// Where is the name in the trash of the entry that was at Path; see Result.
+	// Where is the entry's name in the trash; see Result.
 	Where string
 
-	// OldData is the old content of a Replace if the caller has it; Begin
-	// reads the file otherwise.
+	// OldData is the old content of a Replace. If it is nil, Begin reads the file.
 	OldData []byte
-	// NewData is the new content of a Replace or of a created file, for diffs;
-	// Edits may give it instead as changes of the old one.
+	// NewData is the new content of a Replace or of a created file, for diffs. Instead of
+	// it, Edits may contain the changes of the old content.
 	NewData []byte
 	Edits   []rootfs.Edit
-	// Shown is a diff of the change. It is kept if the contents are not: for a
-	// large file the journal keeps only what Edits overwrite, and could compute a
-	// diff only while the file still exists.
+	// Shown is a diff of the change. It is stored for a large file whose old content is
+	// kept only as edits: otherwise the diff could be shown only while the file is
+	// unchanged.
 	Shown string
 
-	// Blobs are git's objects with the contents before and after, of a recorded change
-	// made by git itself. They are not kept.
+	// Blobs are the git objects with the contents before and after, for a change made by
+	// git. Their contents are not stored.
 	Blobs [2]Blob
 
-	// Lost is the reason why the old content is not kept, for example because it is too large.
-	// The entry then can't be undone.
+	// Lost is the reason why the old content is not kept, such as its size. The entry
+	// then can't be undone.
 	Lost string
 
 	old     ref
-	made    ref // where git has the new content
+	made    ref // git's object with the new content
 	hasDiff bool
 }
 
-// Blob is a content that git keeps.
+// Blob is a git object.
 type Blob struct {
 	ID   string // in bytes
 	Size int64
@@ -175,15 +178,15 @@ func (b Blob) ref() ref {
 type Change struct {
 	Tool   string
 	Client change.Client
-	// Proposal is the id of the accepted proposal.
+	// Proposal is the id of the proposal that led to the change.
 	Proposal string
 	Did      change.Action
 	Ops      []Op
-	Undoes   ID // the entry this one undoes
-	PartOf   ID // or the one it undoes a part of
-	// Reverts are the entries that it undoes together when going back to a point.
+	Undoes   ID // the entry that this one undoes
+	PartOf   ID // the entry that this one undoes in part
+	// Reverts has the entries that this one undoes together, to go back to a point.
 	Reverts []ID
-	// At is when it was made, for Record; zero is now.
+	// At is the time of a change passed to Record; zero means now.
 	At time.Time
 }
 
@@ -207,11 +210,11 @@ type Entry struct {
 	Change
 	Status   Status
 	UndoneBy ID // the entry that undid this one
-	// PartlyBy are the entries that undid parts of this one, and are not undone
+	// PartlyBy has the entries that undid parts of this one and are not undone
 	// themselves, newest first.
 	PartlyBy []ID
-	// Planned has all operations of a committed entry if only the first ones, Ops, were carried out; nil if
-	// all were.
+	// Planned has all operations of a committed entry if only the first ones, in Ops,
+	// were carried out. Otherwise it is nil.
 	Planned []Op
 
 	owner string
@@ -219,7 +222,7 @@ type Entry struct {
 	seg   uint32
 }
 
-// Paths lists the paths that the entry touches, each once, in order.
+// Paths lists the paths that the entry touches, in order and without duplicates.
 func (e Entry) Paths() []rootfs.Path {
 	var paths []rootfs.Path
 	seen := map[rootfs.Path]bool{}
@@ -235,26 +238,25 @@ func (e Entry) Paths() []rootfs.Path {
 }
 
 var (
-	// ErrNotFound is returned for an id that the journal doesn't have or has
-	// dropped.
+	// ErrNotFound means that the journal doesn't have the id, or has dropped it.
 	ErrNotFound = fault.New(fault.NotFound, "no such change", "")
-	// ErrDamaged is returned for records and contents that fail their checks.
+	// ErrDamaged means that a record or content failed verification.
 	ErrDamaged = errors.New("the journal's record is damaged")
-	// ErrNewestLost is returned for an undo of the last change if the newest
+	// ErrNewestLost means that the last change can't be undone, because the newest
 	// changes are missing from the log.
 	ErrNewestLost = fault.New(fault.Conflict, "the newest changes are missing from the undo log, so the last one is not known", "look at the log, and undo a change by its id")
-	// ErrNewer is returned for a journal with a segment of a newer format. Nothing
-	// in it is touched.
+	// ErrNewer means that the journal has a segment of a newer format. The journal is not
+	// modified.
 	ErrNewer = fault.New(fault.Conflict, "the undo log was written by a newer version of Quarry", "use that version for this folder, also to finish or undo its changes")
-	// ErrShared is returned for a change while a process of a version that writes
-	// another format has changes in progress, or may begin one.
+	// ErrShared means that a process of a version that writes another format has a change
+	// in progress, or may begin one.
 	ErrShared = fault.New(fault.Conflict, "another version of Quarry changes this folder at the moment, and the two can't share its undo log", "end the other one, a server or a command, and repeat the change")
-	// ErrNotKept is returned for content that was never kept.
+	// ErrNotKept means that a content was never stored.
 	ErrNotKept = fault.New(fault.InvalidArgument, "content was not kept", "other changes can be undone by their ids, which the log lists")
 )
 
-// TooLargeError refuses to keep more than half of the journal's capacity. The caller may record the change
-// with Op.Lost set, or not make it.
+// TooLargeError means that a change needs more than half of the journal's capacity. The
+// caller may record it with Op.Lost set, or not make it.
 type TooLargeError struct{ Size, Limit int64 }
 
 func (e *TooLargeError) Error() string {
@@ -267,30 +269,31 @@ type Journal struct {
 	root *rootfs.Root
 	opts Options
 
-	mu       sync.Mutex // guards all below, and the lock file
+	mu       sync.Mutex // guards the fields below and the lock file
 	lock     *rootfs.Log
-	segs     map[uint32]*segment // loaded ones, a few
-	uses     uint64              // of segments, so far
-	tail     *segment            // the newest; nil before the first
-	gone     ID                  // the last one before Renew
-	head     *head               // the contents that the segments must have; nil if unknown
-	total    int64               // bytes kept, approximately; -1 before the first count
-	capErr   error               // of the last time the caps were applied
-	measured *segment            // the tail when total was last looked up
-	owner    string              // our token, after the first change
+	segs     map[uint32]*segment // the loaded ones, a few
+	uses     uint64              // counts how often segments were used
+	tail     *segment            // the newest segment; nil if there is none
+	gone     ID                  // the last id before Renew
+	head     *head               // the required contents of segments; nil if unknown
+	total    int64               // approximate size in bytes; -1 if not yet counted
+	capErr   error               // the error from the last time the limits were applied
+	measured *segment            // the tail when total was last computed
+	owner    string              // our token; set by the first change
 	ownerF   *rootfs.Log
 	retired  []retiredOwner
-	running  map[ID]*Tx // begun here
-	late     []ending   // of entries, not in the log yet
-	turns    []turn     // ended, with their files open
+	running  map[ID]*Tx // changes in progress in this process
+	late     []ending   // end records not yet in the log
+	turns    []turn     // finished turns, whose open files are reused
 	closed   bool
 
 	syncMu sync.Mutex
-	synced map[*segment]int64 // guarded by syncMu: durable up to there
+	synced map[*segment]int64 // guarded by syncMu: the offset up to which each segment is durable
 }
 
-// Open opens the journal in dir, a root opened Trusted. An empty folder is an empty journal;
-// nothing is written before the first Begin. The caller closes the root after the journal.
+// Open opens the journal in dir, which was opened with Trusted set. An empty folder is an
+// empty journal; nothing is written before the first Begin. The caller closes dir after
+// the journal.
 func Open(dir *rootfs.Root, opts *Options) (*Journal, error) {
 	j := &Journal{root: dir, segs: map[uint32]*segment{}, running: map[ID]*Tx{}, total: -1, synced: map[*segment]int64{}}
 	if opts != nil {
@@ -320,7 +323,7 @@ func Open(dir *rootfs.Root, opts *Options) (*Journal, error) {
 	return j, nil
 }
 
-// Close releases the journal. Changes in progress count as interrupted.
+// Close closes the journal. Changes in progress count as interrupted.
 func (j *Journal) Close() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -335,12 +338,12 @@ func (j *Journal) Close() error {
 	return errors.Join(append(errs, j.closeFiles())...)
 }
 
-// Renew starts again in another folder at the same path, after the folder of this journal was
-// deleted. No change is in progress.
+// Renew begins a new journal in a new folder at the same path, after the journal's folder
+// was deleted. It must not be called while a change is in progress.
 func (j *Journal) Renew() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	_ = j.closeFiles() // of a folder that is gone
+	_ = j.closeFiles() // the folder no longer exists
 	if j.tail != nil {
 		j.gone = j.tail.last
 	}
@@ -359,8 +362,8 @@ func (j *Journal) closeFiles() error {
 	}
 	if j.ownerF != nil {
 		if len(j.running) == 0 {
-			// If it remains, the next process removes it. An error here would make a command that changed files
-			// look as if it had not.
+			// If the file can't be removed, the next process removes it. Returning an
+			// error would make a successful change look like a failure.
 			_ = j.root.Remove(j.root.Own("owners/" + j.owner))
 		}
 		errs = append(errs, j.ownerF.Close())
@@ -380,7 +383,7 @@ func (j *Journal) closeFiles() error {
 	return errors.Join(errs...)
 }
 
-// locked runs f with the lock file held, so that no other process appends.
+// locked runs f while holding the lock file, so that no other process appends.
 func (j *Journal) locked(exclusive bool, f func() error) (err error) {
 	if j.closed {
 		return rootfs.ErrClosed
@@ -388,7 +391,7 @@ func (j *Journal) locked(exclusive bool, f func() error) (err error) {
 	if j.lock == nil {
 		j.lock, err = j.root.OpenLog(j.root.Own("lock"), exclusive)
 		if errors.Is(err, fault.NotFound) && !exclusive {
-			return f() // nothing was written yet
+			return f() // nothing has been written yet
 		}
 		if err != nil {
 			return err
@@ -401,25 +404,26 @@ func (j *Journal) locked(exclusive bool, f func() error) (err error) {
 	return f()
 }
 
-// defaultLockWait is a thousand times the duration of an entry, and short enough to report to a caller.
+// defaultLockWait is a thousand times as long as recording an entry takes, and short
+// enough for a caller to wait.
 const defaultLockWait = 10 * time.Second
 
 var errHeld = fault.New(fault.Timeout, "another process holds the undo log and does not go on",
 	"look for a quarry process that was stopped, as by Ctrl-Z or a debugger, and let it continue or end it")
 
-// takeLock waits for the lock, but not for a process that was stopped while it held the lock,
-// because it may never continue.
+// takeLock waits for the lock, but at most for LockWait: a process that was stopped while
+// it held the lock may never continue.
 func (j *Journal) takeLock(exclusive bool) error {
 	return poll(context.Background(), time.Now().Add(j.opts.LockWait), func() (bool, error) { return j.lock.TryLock(exclusive) })
 }
 
-// refresh reads what other processes have appended. mu is held.
+// refresh reads what other processes have appended. The caller holds mu.
 func (j *Journal) refresh() error {
 	return j.locked(false, j.catchUp)
 }
 
-// Dropped returns how many entries have been dropped so far and when the newest
-// of them was made. It fails if the limits could not be applied lately.
+// Dropped returns how many entries have been dropped so far, and the time of the newest
+// of them. It returns an error if the limits could not be applied the last time.
 func (j *Journal) Dropped() (count int, newest time.Time, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -430,5 +434,6 @@ func (j *Journal) Dropped() (count int, newest time.Time, err error) {
 	return int(d.count), d.newest, j.capErr
 }
 
-// checkCtx is called for each file and each megabyte.
+// checkCtx returns the error of a cancelled context. It is called for each file and each
+// megabyte.
 func checkCtx(ctx context.Context) error { return context.Cause(ctx) }

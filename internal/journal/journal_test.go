@@ -24,7 +24,7 @@ import (
 // bench is a workspace with its journal.
 type bench struct {
 	t     testing.TB
-	dir   string // of the workspace
+	dir   string // the workspace folder
 	state string
 	ws    *rootfs.Root
 	st    *rootfs.Root
@@ -76,7 +76,7 @@ func (b *bench) put(name, text string) {
 	b.must(os.WriteFile(filepath.Join(b.dir, name), []byte(text), 0o644))
 }
 
-// begin and do imitate a Workspace's calls.
+// begin and do make the same calls as a Workspace.
 func (b *bench) begin(summary string, ops ...Op) *Tx {
 	b.t.Helper()
 	tx, err := b.j.Begin(context.Background(), b.ws, Change{Tool: "test", Did: change.Action{Verb: change.Noted, Text: summary}, Ops: ops})
@@ -159,8 +159,8 @@ func (b *bench) undo(id ID) (ID, error) {
 	return tx.ID(), tx.Commit()
 }
 
-// tree describes a folder: names, modes, contents, link targets; on request also times of
-// files.
+// tree describes a folder's names, modes, contents and link targets, and if times is set
+// also the times of files.
 func tree(t testing.TB, dir string, times bool) string {
 	t.Helper()
 	var lines []string
@@ -240,7 +240,7 @@ func TestEachKindOfChangeIsTakenBack(t *testing.T) {
 			b.put("big.txt", big)
 			b.put("d/in.md", "inner")
 			b.put("d/sub/deep", strings.Repeat("x", 5000))
-			if runtime.GOOS == "windows" { // Windows can't store the one, and requires a privilege for the others
+			if runtime.GOOS == "windows" { // Windows can't store the first name, and requires a privilege for symlinks
 				if b.put("d/sub/odd name", "odd"); c.name == "remove a symlink" {
 					t.Skip("no symlinks here")
 				}
@@ -399,7 +399,7 @@ func TestListGetLatest(t *testing.T) {
 	if len(list) != 3 || list[0].ID != ids[4] || list[2].ID != ids[2] || list[0].Did.Text != "edit 4" || list[0].Tool != "test" {
 		t.Errorf("List(3) = %v", list)
 	}
-	// Undo without an id goes back step by step; an undo is not undone by it.
+	// Undo without an id goes back one change at a time, and never undoes an undo.
 	for i := 4; i >= 0; i-- {
 		e, err := b.j.Latest()
 		b.must(err)

@@ -17,27 +17,27 @@ import (
 	"quarry/internal/rootfs/version"
 )
 
-// keeper collects the contents that an entry has to keep.
+// keeper collects the contents that must be stored with an entry.
 type keeper struct {
 	j     *Journal
 	ws    *rootfs.Root
 	en    *Entry
 	owner string
-	large bool // contents go to a pack
-	// outside, if set, gives the entry its final id and time; see Record.
+	large bool // contents are written to a pack
+	// outside, if set, sets the entry's final id and time; see Record.
 	outside func(last ID)
 	size    int64
 	inline  map[rootfs.Version][]byte
 	placed  map[rootfs.Version]ref
 	diffs   map[int][]rootfs.Edit
-	backs   map[int][]rootfs.Edit // of operations kept as edits
-	// moves are the renames among the operations so far. An entry with a new name
-	// in the plan still has its old name on disk.
+	backs   map[int][]rootfs.Edit // by operation: old contents kept as edits
+	// moves has the renames among the operations so far, because the operations use new
+	// names, while the files still have their old ones.
 	moves expectation
-	// written are the paths that operations so far write to.
+	// written has the paths that the operations so far write.
 	written map[rootfs.Path]bool
 
-	packPath rootfs.Path // under its first name, zero if there is none
+	packPath rootfs.Path // under its temporary name; zero if there is none
 	packed   int64
 }
 
@@ -47,7 +47,7 @@ func randomToken() string {
 	return hex.EncodeToString(b[:])
 }
 
-// survey checks the operations and computes how much has to be kept, before
+// survey checks the operations and computes how much must be stored. It runs before
 // anything is written.
 func (k *keeper) survey(ctx context.Context) error {
 	for i := range k.en.Ops {
@@ -87,8 +87,8 @@ func (k *keeper) surveyOp(ctx context.Context, op *Op) error {
 	}
 	switch op.Kind {
 	case Replace:
-		// For large ones the caller's version is not checked: kept content is
-		// compared with its version before it is used.
+		// Large contents are not hashed here: stored content is verified before it is
+		// used.
 		if op.OldData != nil && (op.Old.IsZero() || len(op.OldData) <= maxInline) {
 			v := version.Of(op.OldData)
 			if !op.Old.IsZero() && op.Old != v {
@@ -135,7 +135,7 @@ func (k *keeper) surveyOp(ctx context.Context, op *Op) error {
 			op.New = op.Nodes[0].Version
 		}
 		for i := range op.Nodes {
-			op.Nodes[i].at = ref{} // the other entry records where an undo finds it
+			op.Nodes[i].at = ref{} // only the undone entry needs the location of the content
 		}
 	case Rename, Trash:
 		return k.know(op, at)
@@ -157,13 +157,13 @@ func (k *keeper) surveyOp(ctx context.Context, op *Op) error {
 	return nil
 }
 
-// knowBytes is the largest file that is hashed when it is moved, to recognize it later: a
-// second of one processor.
+// knowBytes is the size of the largest moved file that is hashed, to recognize it later.
+// Hashing takes about a second.
 const knowBytes = 256 << 20
 
-// know records the content of a file, or the target of a symlink, that an
-// operation moves. Undo and redo refuse anything else at that path later. If an
-// operation of the same change writes to the file, that operation records it.
+// know records the content of a file, or the target of a symlink, that an operation
+// moves. Undo and redo are refused if the path later has any other entry. If another
+// operation of the change writes the file, that one records the content.
 func (k *keeper) know(op *Op, at rootfs.Path) error {
 	if len(op.Nodes) != 1 || k.written[op.Path] {
 		return nil
@@ -186,8 +186,8 @@ func (k *keeper) know(op *Op, at rootfs.Path) error {
 	return nil
 }
 
-// asOnDisk updates the modes and times of nodes from another entry to their
-// current values, which may have been changed since.
+// asOnDisk sets the modes and times of nodes, copied from another entry, to the present
+// ones on disk.
 func (k *keeper) asOnDisk(nodes []Node, top rootfs.Path) error {
 	for i := range nodes {
 		p, err := join(top, nodes[i].Rel)
@@ -196,7 +196,7 @@ func (k *keeper) asOnDisk(nodes []Node, top rootfs.Path) error {
 		}
 		info, err := k.ws.Stat(p)
 		if errors.Is(err, fault.NotFound) {
-			continue // an earlier operation makes it
+			continue // an earlier operation makes the entry
 		}
 		if err != nil {
 			return err
@@ -208,7 +208,7 @@ func (k *keeper) asOnDisk(nodes []Node, top rootfs.Path) error {
 	return nil
 }
 
-// Scan lists the entries at and beneath p, the top first, without versions.
+// Scan lists the entries at and below p, the top first, without versions.
 func Scan(ctx context.Context, ws *rootfs.Root, p rootfs.Path) ([]Node, error) {
 	info, err := ws.Stat(p)
 	if err != nil {
@@ -219,7 +219,8 @@ func Scan(ctx context.Context, ws *rootfs.Root, p rootfs.Path) ([]Node, error) {
 	return nodes, err
 }
 
-// scan adds the entries at p, which is in the folder above; above is nil if that is not open.
+// scan adds the entries at and below p to nodes. above is p's parent folder, or nil if
+// that is not open.
 func scan(ctx context.Context, ws *rootfs.Root, above *rootfs.Dir, p rootfs.Path, rel string, info rootfs.Info, nodes *[]Node) error {
 	if err := checkCtx(ctx); err != nil {
 		return err
@@ -249,7 +250,7 @@ func scan(ctx context.Context, ws *rootfs.Root, above *rootfs.Dir, p rootfs.Path
 	return nil
 }
 
-// openIn opens a folder from the one above it, which is cheaper than by its path.
+// openIn opens the folder p from its parent, which is faster than opening it by path.
 func openIn(ws *rootfs.Root, above *rootfs.Dir, p rootfs.Path) (*rootfs.Dir, error) {
 	if above == nil {
 		return ws.OpenDir(p)
@@ -286,7 +287,7 @@ func conflict(p rootfs.Path) error {
 	return &fault.PathError{Op: "keep", Path: p.String(), Kind: fault.Conflict}
 }
 
-// collect reads the contents to keep, into memory or into a pack.
+// collect reads the contents to be stored, into memory or a pack.
 func (k *keeper) collect(ctx context.Context) error {
 	k.diffs, k.backs = map[int][]rootfs.Edit{}, map[int][]rootfs.Edit{}
 	if !k.large {
@@ -308,8 +309,8 @@ func (k *keeper) collect(ctx context.Context) error {
 	return err
 }
 
-// squeezeAll compresses the contents that the caller passed, on all processors.
-// For a set of 600 source files this is half of the time to record it.
+// squeezeAll compresses the contents passed by the caller, on all processors. For a set
+// of 600 source files compression takes half of the time needed to record it.
 func (k *keeper) squeezeAll(ctx context.Context) map[rootfs.Version]stored {
 	var todo []*Op
 	for i := range k.en.Ops {
@@ -329,13 +330,13 @@ func (k *keeper) squeezeAll(ctx context.Context) map[rootfs.Version]stored {
 	return all
 }
 
-// stored is a content in its stored form.
+// stored is a content as it is written to the log.
 type stored struct {
 	data  []byte
 	codec codec
 }
 
-// each keeps the contents of all operations; pack is nil for the log itself.
+// each stores the contents of all operations, in pack, or in the log if pack is nil.
 func (k *keeper) each(ctx context.Context, pack *packWriter) error {
 	watch := progress.Of(ctx)
 	for i := range k.en.Ops {
@@ -404,7 +405,7 @@ func (k *keeper) keepNodes(ctx context.Context, op *Op, pack *packWriter) error 
 	return nil
 }
 
-// noteDiff records how the new content is made from the old one.
+// noteDiff records the edits that turn the old content into the new.
 func (k *keeper) noteDiff(i int, op *Op) {
 	switch {
 	case op.Kind != Replace && op.Kind != Create:
@@ -424,11 +425,11 @@ func (k *keeper) noteDiff(i int, op *Op) {
 	}
 }
 
-// keep stores one content, which must be of version *want; if that is zero, it is
-// set. A large file is only checked for changes during the copy, since hashing
-// 100 MB costs as much as copying and syncing it. A replacement compares the file
-// with *want again when it is made, and kept content is verified before it is
-// used.
+// keep stores one content. It must have the version *want; if that is zero, keep sets it.
+// A large file is not hashed, because for 100 MB that takes as long as copying and
+// syncing: keep only checks that the file does not change during the copy. A replacement
+// compares the file with *want when it is made, and stored content is verified before it
+// is used.
 func (k *keeper) keep(ctx context.Context, p rootfs.Path, data []byte, want *rootfs.Version, pack *packWriter, replaced bool) (ref, error) {
 	p, err := k.moves.origin(p)
 	if err != nil {
@@ -460,15 +461,15 @@ func (k *keeper) keep(ctx context.Context, p rootfs.Path, data []byte, want *roo
 	if pack != nil {
 		return pack.put(data, *want)
 	}
-	if len(data) > maxInline { // it grew since the survey
+	if len(data) > maxInline { // the file grew after the survey
 		return ref{}, conflict(p)
 	}
 	k.inline[*want] = data
 	return ref{place: inSegment, size: int64(len(data))}, nil
 }
 
-// namePack gives the pack the name of its segment, with which it will be dropped.
-// The lock is held.
+// namePack gives the pack a name with the segment's number, so that both are dropped
+// together. The caller holds the lock.
 func (k *keeper) namePack(seg uint32) error {
 	if k.packPath.IsRoot() {
 		return nil
@@ -482,19 +483,19 @@ func (k *keeper) namePack(seg uint32) error {
 	return nil
 }
 
-// discard removes the pack of an entry that was not written.
+// discard removes the pack of an entry that was not recorded.
 func (k *keeper) discard() {
 	if !k.packPath.IsRoot() {
-		k.j.root.Remove(k.packPath) // if it remains, tidy finds it
+		k.j.root.Remove(k.packPath) // on error, tidy will remove it
 	}
 }
 
-// packWriter fills one pack.
+// packWriter writes one pack.
 type packWriter struct {
 	w    *rootfs.Writer
 	off  int64
 	seen map[rootfs.Version]ref
-	// squeezed are contents that are compressed already.
+	// squeezed has contents that are already compressed.
 	squeezed map[rootfs.Version]stored
 }
 
@@ -517,7 +518,8 @@ func (pw *packWriter) put(data []byte, v rootfs.Version) (ref, error) {
 	return r, nil
 }
 
-// copy copies a large file, or shares its blocks if the file system can.
+// copy copies a large file to the pack, or shares its blocks if the file system supports
+// that.
 func (pw *packWriter) copy(ctx context.Context, f *rootfs.File, p rootfs.Path, v rootfs.Version) (ref, error) {
 	r, err := pw.pour(ctx, f, nil)
 	if err != nil {
@@ -530,7 +532,7 @@ func (pw *packWriter) copy(ctx context.Context, f *rootfs.File, p rootfs.Path, v
 	return r, nil
 }
 
-// stream is copy with a hash of the copied bytes.
+// stream is like copy, and hashes the copied bytes.
 func (pw *packWriter) stream(ctx context.Context, f *rootfs.File, p rootfs.Path, want *rootfs.Version) (ref, error) {
 	h := version.NewHash()
 	r, err := pw.pour(ctx, f, h)
@@ -546,13 +548,14 @@ func (pw *packWriter) stream(ctx context.Context, f *rootfs.File, p rootfs.Path,
 	return r, nil
 }
 
-// pour copies f to the end of the pack, in steps, through h unless it is nil.
+// pour copies f to the end of the pack in steps, and writes the bytes to h unless it is
+// nil.
 func (pw *packWriter) pour(ctx context.Context, f *rootfs.File, h io.Writer) (ref, error) {
 	r := ref{place: inPack, codec: plain, off: pw.off}
 	var in io.Reader = f
 	var out io.Writer = pw.w
 	if pw.off == 0 && pw.w.Clone(f) {
-		// Only the copy is read, since no other process can change it.
+		// Hash the copy, because no other process can change it.
 		in, out = io.NewSectionReader(pw.w, 0, 1<<62), io.Discard
 	}
 	buf := make([]byte, 1<<20)
@@ -561,7 +564,7 @@ func (pw *packWriter) pour(ctx context.Context, f *rootfs.File, h io.Writer) (re
 			return ref{}, err
 		}
 		n, err := in.Read(buf)
-		// Hashing takes as long as writing: do both at once.
+		// Hashing takes as long as writing, so both are done concurrently.
 		hashed := make(chan struct{})
 		go func() {
 			if h != nil {
@@ -587,7 +590,7 @@ func (pw *packWriter) pour(ctx context.Context, f *rootfs.File, h io.Writer) (re
 	return r, nil
 }
 
-// join appends a relative path from a listing.
+// join appends the relative path rel, as listed by Scan, to p.
 func join(p rootfs.Path, rel string) (rootfs.Path, error) {
 	if rel == "" {
 		return p, nil

@@ -7,13 +7,13 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// Spans returns the edits of a replacement, in terms of the old content, and the bytes that
-// each replaced. It returns ErrNotKept if those were not kept.
+// Spans returns the edits of a replacement as offsets in the old content, and the bytes
+// that each replaced. It returns ErrNotKept if those bytes were not stored.
 func (j *Journal) Spans(e Entry, i int) (edits []rootfs.Edit, was [][]byte, err error) {
 	return j.spans(nil, e, i)
 }
 
-// spans is Spans with the files of the entry already open, unless src is nil.
+// spans is Spans. If src is not nil, it has the entry's files open.
 func (j *Journal) spans(src *source, e Entry, i int) (edits []rootfs.Edit, was [][]byte, err error) {
 	op := e.Ops[i]
 	if op.Kind != Replace || !op.hasDiff {
@@ -53,12 +53,12 @@ func (j *Journal) spans(src *source, e Entry, i int) (edits []rootfs.Edit, was [
 	return edits, was, nil
 }
 
-// maxBackSpans bounds the edits that an undo records in addition to the content it replaces.
-// If there are more, the undo is followed by lines.
+// maxBackSpans is the largest size of the edits that an undo records in addition to the
+// content it replaces. Beyond that, the undo's effect is determined by comparing lines.
 const maxBackSpans = 64 << 10
 
-// backSpans returns the edits that undo a replacement whose contents are kept. They are
-// recorded with the undo, so that its own spans are known exactly.
+// backSpans returns the edits that undo a replacement, if its contents are stored. They
+// are recorded with the undo, so that its effect is known exactly.
 func (j *Journal) backSpans(src *source, e Entry, i int) ([]rootfs.Edit, error) {
 	edits, was, err := j.spans(src, e, i)
 	if err != nil {
@@ -81,15 +81,15 @@ type Done struct {
 	Op    int
 }
 
-// Since is the history of a file after an operation.
+// Since is what happened to a file after an operation.
 type Since struct {
 	Left rootfs.Path // its path right after the change
-	Now  rootfs.Path // its current path, according to the journal
+	Now  rootfs.Path // its present path, according to the journal
 	Gone bool        // deleted since
-	Done []Done      // the replacements of its content since, oldest first
+	Done []Done      // the later replacements of its content, oldest first
 }
 
-// LeftAt returns the path of the file of the i-th operation after the entry.
+// LeftAt returns the path that the file of the i-th operation has after the entry.
 func (e *Entry) LeftAt(i int) (rootfs.Path, error) {
 	p := e.Ops[i].Path
 	for _, op := range e.Ops[i+1:] {
@@ -103,7 +103,7 @@ func (e *Entry) LeftAt(i int) (rootfs.Path, error) {
 	return p, nil
 }
 
-// Since follows the files of some operations of an entry through later changes.
+// Since follows the files of the given operations of an entry through later changes.
 func (j *Journal) Since(e Entry, ops []int) (map[int]*Since, error) {
 	found := map[int]*Since{}
 	var names []rootfs.Path
@@ -119,7 +119,7 @@ func (j *Journal) Since(e Entry, ops []int) (map[int]*Since, error) {
 	if err != nil {
 		return nil, err
 	}
-	above := map[rootfs.Path]bool{} // the names, and the folders above them
+	above := map[rootfs.Path]bool{} // names and their parent folders
 	for _, p := range names {
 		for ; !above[p]; p = p.Dir() {
 			above[p] = true
@@ -137,7 +137,7 @@ func (j *Journal) Since(e Entry, ops []int) (map[int]*Since, error) {
 	if err != nil {
 		return nil, err
 	}
-	var at map[rootfs.Path][]*Since // by current name; nil if one may have moved
+	var at map[rootfs.Path][]*Since // by present name; nil after a possible move
 	for _, x := range slices.Backward(later) {
 		for k, op := range x.Ops {
 			if op.Kind != Replace {
@@ -165,8 +165,8 @@ func (j *Journal) Since(e Entry, ops []int) (map[int]*Since, error) {
 	return found, nil
 }
 
-// namesSince adds the names that files may have had since an entry. Only moves are kept in
-// memory for that.
+// namesSince adds the names that the files may have had since an entry. To save memory it
+// keeps only the moves.
 func (j *Journal) namesSince(id ID, names []rootfs.Path) ([]rootfs.Path, error) {
 	var moves []Op // newest first
 	err := j.each(func(x Entry) bool {
@@ -194,14 +194,14 @@ func (j *Journal) namesSince(id ID, names []rootfs.Path) ([]rootfs.Path, error) 
 	return names, err
 }
 
-// follow applies an operation of a later entry that replaces no content.
+// follow applies a later operation that does not replace content.
 func (s *Since) follow(op *Op) (err error) {
 	switch op.Kind {
 	case Rename:
 		if s.Now.Beneath(op.Path) {
 			s.Now, err = Rebase(s.Now, op.Path, op.To)
 		} else if s.Now.Beneath(op.To) {
-			s.Gone = false // another file took its name
+			s.Gone = false // another file was moved to its path
 		}
 	case Trash, Remove:
 		s.Gone = s.Gone || s.Now.Beneath(op.Path)
@@ -211,8 +211,8 @@ func (s *Since) follow(op *Op) (err error) {
 	return err
 }
 
-// Carry turns the k-th operation of the plan, a replacement, into edits of the current file,
-// which may have another name.
+// Carry turns the k-th operation of the plan, a replacement, into edits of the present
+// file at path, which changes it from version old to new.
 func (p *Plan) Carry(k int, path rootfs.Path, edits []rootfs.Edit, old, new rootfs.Version) {
 	op := &p.Change.Ops[k]
 	op.Path, op.Edits, op.Old, op.New = path, edits, old, new

@@ -14,8 +14,8 @@ import (
 	"quarry/internal/rootfs/version"
 )
 
-// List returns the newest entries, newest first; a limit of 0 or less is all.
-// Changes that were rolled back are not included.
+// List returns the newest entries, newest first, or all if limit is 0 or less. Changes
+// that were rolled back are not included.
 func (j *Journal) List(limit int) ([]Entry, error) {
 	var list []Entry
 	err := j.each(func(e Entry) bool {
@@ -30,7 +30,7 @@ func (j *Journal) Get(id ID) (Entry, error) {
 	return j.find(func(e Entry) bool { return e.ID == id }, string(id))
 }
 
-// From returns the entry with an id and the newer ones, newest first.
+// From returns the entry id and all newer ones, newest first.
 func (j *Journal) From(id ID) ([]Entry, error) {
 	var list []Entry
 	_, err := j.find(func(e Entry) bool {
@@ -40,9 +40,9 @@ func (j *Journal) From(id ID) ([]Entry, error) {
 	return list, err
 }
 
-// Latest returns the change that an undo without an id undoes: the newest that is done, not
-// undone yet, and neither an undo nor a recovery. It fails while newer entries are missing,
-// since an older change would be undone by mistake.
+// Latest returns the change that an undo without an id undoes: the newest one that is
+// complete, not yet undone, and neither an undo nor a recovery. If newer entries are
+// missing, it returns an error, because the wrong change would be undone.
 func (j *Journal) Latest() (Entry, error) {
 	e, err := j.find(func(e Entry) bool {
 		return !e.ID.Outside() && e.Status == Committed && e.UndoneBy == "" && e.Undoes == "" && e.PartOf == "" && e.Tool != Recovery
@@ -94,8 +94,8 @@ func (j *Journal) Damage() (int, error) {
 	return n, err
 }
 
-// eachSegment visits the segments, newest first, while no other process can drop any. f must
-// not call the journal.
+// eachSegment visits the segments, newest first. Meanwhile no other process can drop any.
+// f must not call the journal.
 func (j *Journal) eachSegment(f func(*segment) (bool, error)) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -125,8 +125,8 @@ func (j *Journal) visit(f func(*segment) (bool, error)) error {
 	return nil
 }
 
-// each visits the entries, newest first. The records that end or undo an entry are newer than the entry, so
-// one pass is enough. It includes the entries of the outside log.
+// each visits the entries, newest first, including those of the outside log. One pass is
+// enough, because the records that end or undo an entry are newer than the entry.
 func (j *Journal) each(f func(Entry) bool) error {
 	of := undoings{map[ID]ID{}, map[ID][]ID{}}
 	b := j.beside()
@@ -159,17 +159,17 @@ func (j *Journal) each(f func(Entry) bool) error {
 	return errors.Join(err, failed)
 }
 
-// undoings are the undone entries, and those undone in part, found so far.
+// undoings records which entries seen so far were undone, completely or in part.
 type undoings struct {
 	whole map[ID]ID
 	part  map[ID][]ID
 }
 
-// entries turns a visitor of entries into a visitor of segments.
+// entries returns a visitor of segments that calls f for each entry.
 func (j *Journal) entries(of undoings, f func(Entry) bool) func(*segment) (bool, error) {
 	commits, aborts := map[ID]commit{}, map[ID]bool{}
 	return func(s *segment) (bool, error) {
-		for _, l := range j.late { // ours; not yet in the log
+		for _, l := range j.late { // our end records that are not in the log yet
 			if l.typ == recAbort {
 				aborts[(&decoder{b: l.body}).id()] = true
 			} else if c, err := decodeCommit(l.body); err == nil {
@@ -177,7 +177,7 @@ func (j *Journal) entries(of undoings, f func(Entry) bool) func(*segment) (bool,
 			}
 		}
 		for id, c := range s.commits {
-			if _, later := commits[id]; !later { // see Relocate
+			if _, later := commits[id]; !later { // Relocate may have added a later commit
 				commits[id] = c
 			}
 		}
@@ -212,8 +212,8 @@ func (j *Journal) entries(of undoings, f func(Entry) bool) func(*segment) (bool,
 	}
 }
 
-// notUndone returns an error for a second undo of an entry: if one is done, or in progress in
-// a live process. The lock is held.
+// notUndone returns an error if an entry was already undone, or if a live process is
+// undoing it. The caller holds the lock.
 func (j *Journal) notUndone(id ID) error {
 	var by ID
 	var failed error
@@ -236,7 +236,7 @@ func (j *Journal) notUndone(id ID) error {
 	return errors.Join(err, failed)
 }
 
-// withDamaged adds entries whose intent is unreadable; only their end is left.
+// withDamaged adds entries of which only the end record is readable.
 func (s *segment) withDamaged() []*Entry {
 	known := map[ID]bool{}
 	for _, e := range s.entries {
@@ -263,7 +263,7 @@ func (s *segment) withDamaged() []*Entry {
 	return list
 }
 
-// commit sets e to the operations that were carried out.
+// commit marks e as committed and reduces it to the operations that were carried out.
 func (e *Entry) commit(c commit) {
 	e.Status = Committed
 	if c.done < len(e.Ops) {
@@ -291,8 +291,8 @@ func (e *Entry) commit(c commit) {
 	}
 }
 
-// openEntries lists the entries without an end, in the tail and carried over from earlier
-// segments. The lock is held.
+// openEntries lists the entries without an end record, including those carried over from
+// earlier segments. The caller holds the lock.
 func (j *Journal) openEntries() ([]openEntry, error) {
 	var open []openEntry
 	ended := map[ID]bool{}
@@ -316,7 +316,7 @@ func (j *Journal) openEntries() ([]openEntry, error) {
 	return open, err
 }
 
-// source opens the files with the contents kept by e.
+// source opens the files with the contents stored for e.
 func (j *Journal) source(e Entry) (*source, error) {
 	j = j.of(e)
 	j.mu.Lock()
@@ -327,7 +327,7 @@ func (j *Journal) source(e Entry) (*source, error) {
 		return nil, err
 	}
 	if src.seg, err = j.root.OpenLog(j.root.Own(segmentName(s.num, s.m)), false); errors.Is(err, fault.NotFound) {
-		return nil, fmt.Errorf("%w: %s was dropped", ErrNotFound, e.ID) // a moment ago
+		return nil, fmt.Errorf("%w: %s was dropped", ErrNotFound, e.ID) // dropped since e was read
 	} else if err != nil {
 		return nil, err
 	}
@@ -339,11 +339,11 @@ func (j *Journal) source(e Entry) (*source, error) {
 	return src, nil
 }
 
-// Before returns the content before the i-th operation of an entry: for a Replace or a removed
-// file. A created file had none.
+// Before returns the content before the i-th operation of an entry, if that is a Replace
+// or removes a file. A created file had no content before.
 func (j *Journal) Before(e Entry, i int) ([]byte, error) { return j.contentBefore(nil, e, i) }
 
-// contentBefore is Before with the files of the entry already open, unless src is nil.
+// contentBefore is Before. If src is not nil, it has the entry's files open.
 func (j *Journal) contentBefore(src *source, e Entry, i int) (_ []byte, err error) {
 	if i < 0 || i >= len(e.Ops) {
 		return nil, ErrNotFound
@@ -367,22 +367,23 @@ func (j *Journal) contentBefore(src *source, e Entry, i int) (_ []byte, err erro
 	return src.read(at, op.Old, j.opts.MaxBytes)
 }
 
-// Kept is a content that is kept whole, open for reading.
+// Kept is a content that is stored as a whole, open for reading.
 type Kept struct {
 	io.ReaderAt
 	Size int64
 	src  *source
 }
 
-// KeptBytes is a content in memory.
+// KeptBytes returns data as a Kept.
 func KeptBytes(data []byte) *Kept {
 	return &Kept{bytes.NewReader(data), int64(len(data)), &source{}}
 }
 
-// Close releases the content.
+// Close closes the file with the content.
 func (k *Kept) Close() error { return k.src.close() }
 
-// BeforeSize returns the size of the content before the i-th operation of an entry, if known.
+// BeforeSize returns the size of the content before the i-th operation of an entry, or 0
+// if it is unknown.
 func (e Entry) BeforeSize(i int) int64 {
 	op := e.Ops[i]
 	if op.Kind == Remove && len(op.Nodes) > 0 {
@@ -391,8 +392,8 @@ func (e Entry) BeforeSize(i int) int64 {
 	return op.old.size
 }
 
-// OpenBefore is like Before for a large content: it opens the content without reading it. It
-// returns ErrNotKept if the content is not kept whole.
+// OpenBefore is like Before, but opens the content without reading it. It returns
+// ErrNotKept if the content is not stored as a whole.
 func (j *Journal) OpenBefore(e Entry, i int) (*Kept, error) {
 	op := e.Ops[i]
 	at := op.old
@@ -409,9 +410,9 @@ func (j *Journal) OpenBefore(e Entry, i int) (*Kept, error) {
 	return &Kept{io.NewSectionReader(src.pack, at.off, at.stored), at.size, src}, nil
 }
 
-// After returns the content after the i-th operation of an entry: for a Replace or a created
-// file. It returns ErrNotKept if the content was too large to keep. The file on disk may still
-// have it, which its version shows.
+// After returns the content after the i-th operation of an entry, if that is a Replace or
+// creates a file. It returns ErrNotKept if the content was too large to be stored. The
+// file itself may still have it; compare its version.
 func (j *Journal) After(e Entry, i int) ([]byte, error) {
 	if i < 0 || i >= len(e.Ops) {
 		return nil, ErrNotFound
@@ -446,7 +447,8 @@ func (j *Journal) After(e Entry, i int) ([]byte, error) {
 	return data, nil
 }
 
-// broughtBack finds a content that an undo restored: the undone entries have it.
+// broughtBack returns a content that the undo e restored. It is stored with the undone
+// entries.
 func (j *Journal) broughtBack(e Entry, v rootfs.Version) ([]byte, error) {
 	undone := append([]ID{e.Undoes, e.PartOf}, e.Reverts...)
 	oldest := e.ID
@@ -477,7 +479,7 @@ func (j *Journal) broughtBack(e Entry, v rootfs.Version) ([]byte, error) {
 	return j.Before(in, at)
 }
 
-// before returns the version that an operation found at its path.
+// before returns the version of the file before an operation.
 func (op *Op) before() rootfs.Version {
 	if op.Kind == Remove && len(op.Nodes) == 1 {
 		return op.Nodes[0].Version
@@ -504,7 +506,7 @@ func (j *Journal) diff(e Entry, i int) ([]byte, error) {
 	return j.body(e, x, recDiff)
 }
 
-// body reads one record of the segment of e.
+// body reads the body of a record in the segment of e.
 func (j *Journal) body(e Entry, x extent, want recType) ([]byte, error) {
 	j = j.of(e)
 	j.mu.Lock()

@@ -8,13 +8,13 @@ import (
 	"quarry/fault"
 )
 
-// maxLoaded bounds the segments in memory: the newest, which is used most, and the one read
-// last. The entries of 4 MiB of small edits take about 13 MB, and a full journal has 64 such
-// segments.
+// maxLoaded is the number of segments kept in memory: the newest, which is used most, and
+// the last one read. The entries of a 4 MiB segment with small edits take about 13 MB,
+// and a full journal has 64 such segments.
 const maxLoaded = 2
 
-// load reads a segment, or the records appended to it since. The returned segment may be closed by the next
-// load.
+// load reads a segment, or the records appended to it since the last load. The next load
+// may close the returned segment.
 func (j *Journal) load(f segmentFile) (*segment, error) {
 	s := j.segs[f.num]
 	if s == nil {
@@ -40,8 +40,8 @@ func (j *Journal) load(f segmentFile) (*segment, error) {
 	return s, nil
 }
 
-// keep records that a segment is loaded and in use, and closes the least recently
-// used ones, but never the tail or one that has to be synced.
+// keep records that s was used, and closes the least recently used segments, except the
+// tail and those that must be synced.
 func (j *Journal) keep(s *segment) {
 	j.uses++
 	s.used = j.uses
@@ -61,7 +61,7 @@ func (j *Journal) keep(s *segment) {
 }
 
 func (j *Journal) unload(s *segment) {
-	s.log.Close() // the appended records are written, and no sync is pending
+	s.log.Close() // everything is written, and no sync is pending
 	delete(j.segs, s.num)
 	j.syncMu.Lock()
 	delete(j.synced, s)
@@ -77,8 +77,8 @@ func (j *Journal) forget(found []segmentFile) {
 	}
 }
 
-// segmentOf returns the segment with the contents of e. mu is held, the lock
-// file is not.
+// segmentOf returns the segment with the contents of e. The caller holds mu, but not the
+// lock file.
 func (j *Journal) segmentOf(e Entry) (*segment, error) {
 	if s := j.segs[e.seg]; s != nil {
 		j.keep(s)

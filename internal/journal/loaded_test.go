@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// However much was recorded, listed and shown, only a few segments are in memory. Unloaded segments are read
-// again on demand, also while others record.
+// However much is recorded, listed and shown, only a few segments are in memory. Others
+// are read again on demand, even while another process records changes.
 func TestFewSegmentsStayLoaded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a second: run without -short")

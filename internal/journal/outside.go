@@ -11,10 +11,11 @@ import (
 	"quarry/internal/rootfs/version"
 )
 
-// A log of outside changes has the same form as our own log and is beside it. It has its own
-// limits, so changes of other programs never displace the data that undoes our own changes.
-// Its entries were made before they are recorded: intent and end are one write, and recovery
-// ignores them. Undoing one is a change in our own log.
+// The log of outside changes has the same format as Quarry's own log and is next to it.
+// It has its own limits, so changes of other programs never displace undo data of
+// Quarry's changes. Its entries are recorded after the change, with intent and commit in
+// one write, so recovery ignores them. Undoing an outside change is an entry in Quarry's
+// own log.
 
 // beside returns the log of outside changes, if it exists.
 func (j *Journal) beside() *Journal {
@@ -24,7 +25,7 @@ func (j *Journal) beside() *Journal {
 	return j.opts.Beside()
 }
 
-// of returns the log of an entry.
+// of returns the log that contains e.
 func (j *Journal) of(e Entry) *Journal {
 	if e.ID.Outside() && !j.opts.Outside {
 		if b := j.beside(); b != nil {
@@ -34,8 +35,9 @@ func (j *Journal) of(e Entry) *Journal {
 	return j
 }
 
-// newestOutside returns the last id of the outside log, plus a margin: it leaves an id between that and our next
-// change for an outside change that is discovered later but happened earlier.
+// newestOutside returns the last id of the outside log plus a margin. The margin leaves
+// room for an outside change that happens before our next change but is discovered after
+// it.
 func (j *Journal) newestOutside() (ID, error) {
 	b := j.beside()
 	if b == nil {
@@ -48,7 +50,7 @@ func (j *Journal) newestOutside() (ID, error) {
 	return id, err
 }
 
-// Newest returns the last id of this log, "" if it is empty.
+// Newest returns the last id of this log, or "" if it is empty.
 func (j *Journal) Newest() (id ID, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -62,10 +64,11 @@ func (j *Journal) Newest() (id ID, err error) {
 	return id, err
 }
 
-// Record adds a change made by another program. Its operations include their contents: OldData
-// of a Replace and of the one file of a Remove, NewData, or Blobs. The entry gets a place before
-// our own change called before, if its id allows, else after the one called after. If a content
-// is too large to keep, the entry can't be undone. The caller holds no lock of a journal.
+// Record adds a change made by another program. Its operations include the contents:
+// OldData for a Replace and for a Remove of one file, NewData, or Blobs. The entry is
+// placed before our own change called before if there is a free id, and otherwise after
+// the one called after. If a content is too large to be stored, the entry can't be
+// undone. The caller must not hold a journal's lock.
 func (j *Journal) Record(ctx context.Context, c Change, before, after ID) (Entry, error) {
 	k := &keeper{j: j, en: &Entry{Change: c}, inline: map[rootfs.Version][]byte{}}
 	k.en.Ops = append([]Op(nil), c.Ops...)
@@ -110,7 +113,7 @@ func (j *Journal) Record(ctx context.Context, c Change, before, after ID) (Entry
 	return Entry{}, err
 }
 
-// recorded checks an operation that was already made and completes it.
+// recorded checks and completes an operation that was already carried out.
 func (op *Op) recorded() error {
 	if op.Kind < Create || op.Kind > Chmod || op.Kind == Rename || op.Path.IsRoot() {
 		return errNoPath
@@ -133,7 +136,7 @@ func (op *Op) recorded() error {
 	return nil
 }
 
-// recorded ends what Record began: the entry is in the log with its end.
+// recorded completes Record after the entry was written.
 func (j *Journal) recorded(id ID, seg *segment, holds claim) error {
 	err := j.sync(seg, holds.end)
 	j.mu.Lock()
@@ -153,7 +156,7 @@ func (j *Journal) recorded(id ID, seg *segment, holds claim) error {
 	return nil
 }
 
-// madeAt returns git's location of the content after the operation.
+// madeAt returns the location in git of the content after the operation.
 func (op *Op) madeAt() ref {
 	if op.Kind == Create && len(op.Nodes) == 1 {
 		return op.Nodes[0].at
@@ -161,8 +164,8 @@ func (op *Op) madeAt() ref {
 	return op.made
 }
 
-// Later returns the entries after own in this log and after outside in the log beside it,
-// oldest first.
+// Later returns the entries newer than own in this log and newer than outside in the
+// outside log, oldest first.
 func (j *Journal) Later(own, outside ID) (list []Entry, err error) {
 	err = j.each(func(e Entry) bool {
 		if e.ID.Outside() && e.ID > outside || !e.ID.Outside() && e.ID > own {
@@ -174,8 +177,8 @@ func (j *Journal) Later(own, outside ID) (list []Entry, err error) {
 	return list, err
 }
 
-// OpenOutside opens the log of outside changes in the folder of our own log; nil if it does not
-// exist and make is not set.
+// OpenOutside opens the log of outside changes in dir, the state folder. It returns nil
+// if the log does not exist and make is not set.
 func OpenOutside(dir *rootfs.Root, make bool, opts *Options) (*Journal, *rootfs.Root, error) {
 	return openOutside(dir, OutsideDir, make, opts)
 }
@@ -203,10 +206,10 @@ func openOutside(dir *rootfs.Root, name string, make bool, opts *Options) (*Jour
 	return j, in, nil
 }
 
-// OutsideDir is the folder of the log of outside changes in the state folder.
+// OutsideDir is the subfolder of the state folder with the log of outside changes.
 const OutsideDir = "outside"
 
-// Size returns the log's space on disk.
+// Size returns the disk space that the log uses.
 func (j *Journal) Size() (int64, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

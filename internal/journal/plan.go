@@ -14,40 +14,39 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// Plan is the undo of a change: its Change has the inverse operations in order, each with the
-// version that it must find. The caller checks the plan, begins it with Undo, carries the
-// operations out, with Tx.Apply where possible, and commits. A Plan holds files open: Close
-// it.
+// Plan is the undo of a change. Its Change has the inverse operations in order, each with
+// the version that it expects. The caller checks the plan, begins it with Undo, carries
+// out the operations, with Tx.Apply where possible, and commits. A Plan holds open files
+// and must be closed.
 type Plan struct {
 	Of     Entry
 	Change Change
-	// Beneath, if set, rolls back the k-th operation, a replacement, in a file that was changed
-	// by others since.
+	// Beneath, if set, rolls back the k-th operation, a replacement, in a file that
+	// another program has changed since.
 	Beneath func(k int) error
 
 	j   *Journal
 	src *source
-	// parts are the sources of a plan of several entries; their refs name them.
+	// parts are the sources of a plan of several entries; refs point to them.
 	parts []*source
-	// Each operation of Change has one of these.
-	of     []int           // the operation of Of that it undoes; -1 is none
-	target []ref           // the location of the content that a Replace restores
-	back   [][]rootfs.Edit // the edits that restore it, if it is kept as edits
+	// These have one element for each operation of Change.
+	of     []int           // the index in Of.Ops of the operation it undoes, or -1
+	target []ref           // where the content restored by a Replace is stored
+	back   [][]rootfs.Edit // the edits that restore it, if it is stored as edits
 }
 
-// Undoes returns the operation of Of that the k-th operation of the plan undoes, or -1 if it
-// makes a missing folder.
+// Undoes returns the index in Of.Ops of the operation that the plan's k-th operation
+// undoes, or -1 if that makes a missing folder.
 func (p *Plan) Undoes(k int) int { return p.of[k] }
 
 var (
-	// ErrUndone is returned for a change that was undone already.
+	// ErrUndone means that the change was already undone.
 	ErrUndone = fault.New(fault.Conflict, "the change was undone already", "to make the change again, undo the undo")
-	// ErrUnfinished is returned for a change that is in progress or was
-	// interrupted.
+	// ErrUnfinished means that the change is in progress or was interrupted.
 	ErrUnfinished = fault.New(fault.Conflict, "the change is not finished", "")
 )
 
-// Plan makes the plan to undo the entry called id, and makes sure that all content it needs is
+// Plan returns the plan to undo an entry. It verifies that all required content is
 // readable.
 func (j *Journal) Plan(ctx context.Context, id ID) (*Plan, error) {
 	e, err := j.Get(id)
@@ -73,9 +72,9 @@ func (j *Journal) Plan(ctx context.Context, id ID) (*Plan, error) {
 	return p, nil
 }
 
-// redone updates e with the current places of its entries in the trash. If e was undone and
-// redone, alone or with others, they were moved there again, maybe under another name. last is
-// the entry that moved them there last.
+// redone updates e with the present names of its files in the trash. If e was undone and
+// redone, alone or with other entries, the redo moved the files there again, maybe under
+// other names. last is the entry that did so last.
 func (j *Journal) redone(e *Entry) (last ID, err error) {
 	last = e.ID
 	if !slices.ContainsFunc(e.Ops, func(op Op) bool { return op.Kind == Trash }) {
@@ -104,9 +103,9 @@ func (j *Journal) redone(e *Entry) (last ID, err error) {
 	return last, err
 }
 
-// Relocate records the current places in the trash of the files of the entry called id. An undo
-// of it restored them, failed, and moved them there again, with another date and maybe another
-// name.
+// Relocate records the present names in the trash of the files that the entry deleted. It
+// is used after an undo restored them, failed, and moved them there again, with another
+// date and maybe another name.
 func (j *Journal) Relocate(id ID, now map[rootfs.Path]Result) error {
 	e, err := j.Get(id)
 	if err != nil {
@@ -131,8 +130,8 @@ func (j *Journal) Relocate(id ID, now map[rootfs.Path]Result) error {
 	return j.Settle(last, len(e.Ops), results...)
 }
 
-// movedBy updates the operation with the place to which a later change has moved the same entry,
-// and reports whether one has.
+// movedBy updates op if one of ops, from a later change, moved the same file to the
+// trash. It reports whether one did.
 func (op *Op) movedBy(ops []Op) (moved bool) {
 	for _, o := range ops {
 		if op.Kind == Trash && o.Kind == Trash && o.Path == op.Path {
@@ -142,7 +141,7 @@ func (op *Op) movedBy(ops []Op) (moved bool) {
 	return moved
 }
 
-// planOf returns the plan with the inverse of e.Ops.
+// planOf returns the plan that undoes e.Ops.
 func (j *Journal) planOf(ctx context.Context, e Entry) (*Plan, error) {
 	p := &Plan{Of: e, j: j, Change: Change{Tool: "undo", Undoes: e.ID}}
 	src, err := j.source(e)
@@ -156,7 +155,7 @@ func (j *Journal) planOf(ctx context.Context, e Entry) (*Plan, error) {
 	return p, nil
 }
 
-// invert makes the operations of the plan, and reads every content that they need once.
+// invert adds the inverse operations to the plan, and reads every content that they need.
 func (p *Plan) invert(ctx context.Context) error {
 	j, e, watch := p.j, p.Of, progress.Of(ctx)
 	for i, op := range slices.Backward(e.Ops) {
@@ -169,7 +168,7 @@ func (p *Plan) invert(ctx context.Context) error {
 			_, back, err = j.back(e, i)
 			inv.Edits = back
 		} else if err == nil && op.Kind == Replace && op.hasDiff {
-			// The content is kept, too: it has been verified if there is no error.
+			// If this succeeds, the content has been verified. The undo stores it too.
 			if inv.Edits, err = j.backSpans(p.src, e, i); err != nil {
 				inv.Edits, err = nil, p.verify(ctx, &inv, target)
 			}
@@ -213,14 +212,14 @@ func (op Op) inverse() (inv Op, target ref, err error) {
 	case Trash:
 		inv.Kind = Restore
 	case Restore:
-		inv.Kind, inv.New = Trash, rootfs.Version{} // determined by the trash
+		inv.Kind, inv.New = Trash, rootfs.Version{} // set when the file is moved to the trash
 	case Chmod:
 		inv.Kind, inv.Mode, inv.NewMode = Chmod, op.NewMode, op.Mode
 	}
 	return inv, target, nil
 }
 
-// verify reads the contents that an operation of the plan restores.
+// verify reads and verifies the contents that an operation of the plan restores.
 func (p *Plan) verify(ctx context.Context, op *Op, target ref) error {
 	check := func(r ref, v rootfs.Version) error {
 		if err := checkCtx(ctx); err != nil {
@@ -247,8 +246,8 @@ func (p *Plan) verify(ctx context.Context, op *Op, target ref) error {
 	return nil
 }
 
-// Brings returns the content after the k-th operation of the plan, a Create of a file or a
-// Replace of old.
+// Brings returns the content after the plan's k-th operation, which creates a file or
+// replaces the content old.
 func (p *Plan) Brings(k int, old []byte, limit int64) ([]byte, error) {
 	op := &p.Change.Ops[k]
 	switch {
@@ -262,7 +261,7 @@ func (p *Plan) Brings(k int, old []byte, limit int64) ([]byte, error) {
 	return p.src.read(p.target[k], op.New, limit)
 }
 
-// Close releases the plan's files.
+// Close closes the plan's files.
 func (p *Plan) Close() error {
 	err := p.src.close()
 	for _, s := range p.parts {
@@ -271,19 +270,19 @@ func (p *Plan) Close() error {
 	return err
 }
 
-// Conflict is a path that is not in the state the plan needs.
+// Conflict is a path whose entry is not the one that the plan expects.
 type Conflict struct {
 	Path   rootfs.Path
 	Reason change.Reason
-	Found  rootfs.Type // of change.IsOther
+	Found  rootfs.Type // set for change.IsOther
 }
 
-// maxHeld bounds the contents of the plan's edited files kept in memory until it is carried
-// out.
+// maxHeld limits the contents of edited files that a plan keeps in memory until it is
+// carried out.
 const maxHeld = 64 << 20
 
-// Check compares the workspace with the state the plan needs, changing nothing. No conflicts means it can go
-// ahead.
+// Check compares the workspace with the entries that the plan expects, and changes
+// nothing. Without conflicts the plan can be carried out.
 func (p *Plan) Check(ws *rootfs.Root) ([]Conflict, error) {
 	x, err := expect(p.Change.Ops)
 	if err != nil {
@@ -299,7 +298,7 @@ func (p *Plan) Check(ws *rootfs.Root) ([]Conflict, error) {
 	}
 	for i := range p.Change.Ops {
 		op := &p.Change.Ops[i]
-		if first, known := x.first[op.Path]; op.Kind == Replace && !(known && first == absent) { // otherwise the plan itself restores it there
+		if first, known := x.first[op.Path]; op.Kind == Replace && !(known && first == absent) { // otherwise the plan itself restores the file first
 			if op.OldData = nil; len(x.moves) == 0 && d.seen[op.Path].version == op.Old {
 				op.OldData = d.held[op.Path]
 			}
@@ -335,8 +334,7 @@ func compare(p rootfs.Path, want, have cell) Conflict {
 	return c
 }
 
-// extra finds entries in folders about to be removed that the change did not
-// make.
+// extra finds entries in folders to be removed that the change did not make.
 func (x *expectation) extra(ws *rootfs.Root, op Op) ([]Conflict, error) {
 	var found []Conflict
 	for _, n := range op.Nodes {
@@ -351,7 +349,7 @@ func (x *expectation) extra(ws *rootfs.Root, op Op) ([]Conflict, error) {
 			return nil, err
 		}
 		if first, known := x.first[dir]; known && first == absent {
-			continue // the plan makes it
+			continue // made by the plan
 		}
 		entries, err := ws.List(dir)
 		if err != nil {

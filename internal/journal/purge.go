@@ -11,10 +11,11 @@ import (
 
 const purgeDir = "outside.new"
 
-// PurgeOutside removes everything at and beneath a path from the log of outside changes, by rewriting the
-// log; path "" removes everything. The baseline goes too. No recorder may run.
+// PurgeOutside removes the changes at and below a path from the log of outside changes,
+// by rewriting the log. With path "" it removes everything. The baseline is removed too.
+// No recorder may be running.
 func PurgeOutside(ctx context.Context, state *rootfs.Root, path string, opts *Options) error {
-	for _, dir := range []string{purgeDir, OutsideDir + ".old"} { // of an interrupted purge
+	for _, dir := range []string{purgeDir, OutsideDir + ".old"} { // left by an interrupted purge
 		if err := removeFolder(state, dir); err != nil {
 			return err
 		}
@@ -98,7 +99,7 @@ func copyWithout(ctx context.Context, state *rootfs.Root, path string, opts *Opt
 	return nil
 }
 
-// bring adds the contents that Record needs.
+// bring adds the contents that Record requires.
 func (op *Op) bring(j *Journal, e Entry, i int) (err error) {
 	if op.old.place == inGit || len(op.Nodes) == 1 && op.Nodes[0].at.place == inGit {
 		at := [2]ref{op.old, op.made}

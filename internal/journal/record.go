@@ -10,10 +10,11 @@ import (
 //
 //	marker 8 | type 1 | zero 3 | length 4 | crc of body 4 | crc of head and offset 4 | body
 //
-// with numbers in little endian and CRC-32C. The marker is random, one for each segment, and
-// known only to users who can read this folder: stored content can't pass for a record,
-// wherever a torn write left it. The offset in the checksum does the same for a record in the
-// wrong place.
+// Numbers are little endian, and the checksums are CRC-32C. The marker is random, differs
+// between segments, and is known only to users who can read this folder. So stored
+// content can't be mistaken for a record, even if a torn write leaves it at the start of
+// one. Since the checksum includes the offset, a record in the wrong place is not
+// accepted either.
 const (
 	headLen   = 24
 	maxRecord = 64 << 20
@@ -22,23 +23,23 @@ const (
 type recType uint8
 
 const (
-	recStart  recType = iota + 1 // first in a segment
-	recBlob                      // one content
+	recStart  recType = iota + 1 // start of a segment
+	recBlob                      // a content
 	recDiff                      // the edits from old to new content
 	recIntent                    // the planned operations
-	recCommit                    // it was done
-	recAbort                     // it was not done
-	recDrop                      // older segments went
+	recCommit                    // the change was made
+	recAbort                     // the change was not made
+	recDrop                      // older segments were dropped
 	recBack                      // the edits from new to old content
 )
 
 type marker [8]byte
 
-// castagnoli is made on first use, since that takes 0.15 ms and a search does not
-// need it.
+// castagnoli returns the CRC table. It is made on first use, because that takes 0.15 ms
+// and searches don't need it.
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
-// appendRecord appends a record that will start at offset at of its segment.
+// appendRecord appends to b a record for the offset at of its segment.
 func appendRecord(b []byte, m marker, at int64, t recType, body []byte) []byte {
 	start := len(b)
 	b = append(b, m[:]...)
@@ -55,26 +56,26 @@ func headSum(head []byte, at int64) uint32 {
 	return crc32.Update(crc32.Checksum(head, castagnoli()), castagnoli(), off[:])
 }
 
-// record is a decoded frame; body is nil if its checksum fails.
+// record is a decoded record; body is nil if its checksum is wrong.
 type record struct {
-	at   int64 // of the frame
+	at   int64 // its offset
 	typ  recType
 	body []byte
 }
 
-// frames splits data, which starts at offset base of a segment, into records.
+// frames splits data, which begins at the segment's offset base, into records.
 type frames struct {
 	m    marker
 	base int64
 	data []byte
 	pos  int
-	// damaged counts records that were there and can't be read.
+	// damaged counts unreadable records.
 	damaged int
 	// torn is set if data ends in the middle of a record, as after a crash.
 	torn bool
 }
 
-// next returns the next record whose head is right.
+// next returns the next record with a valid head.
 func (f *frames) next() (record, bool) {
 	for {
 		rest := f.data[f.pos:]
@@ -91,7 +92,7 @@ func (f *frames) next() (record, bool) {
 		if f.torn {
 			return record{}, false
 		}
-		// Not a head: continue at the next marker.
+		// This is not a head. Continue at the next marker.
 		i := f.resync(1)
 		if i < 0 {
 			f.damaged++
@@ -105,7 +106,7 @@ func (f *frames) next() (record, bool) {
 	}
 }
 
-// resync finds the next valid head, at least from bytes ahead.
+// resync returns the distance to the next valid head, at least from bytes ahead.
 func (f *frames) resync(from int) int {
 	rest := f.data[f.pos:]
 	for from < len(rest) {
@@ -153,14 +154,14 @@ func (f *frames) parse() (record, int, bool) {
 	return r, headLen + int(n), true
 }
 
-// unfinished reports whether the rest is the remainder of a write that a crash interrupted.
+// unfinished reports whether the rest was left by an interrupted write.
 func (f *frames) unfinished() bool {
 	rest := f.data[f.pos:]
 	return neverCame(rest) && f.resync(1) < 0
 }
 
-// neverCame reports whether b is the place of a record that never reached the disk because of
-// a power cut: the file had grown, and from some offset on it has zeros instead of data. No
+// neverCame reports whether b was meant for a record that a power failure kept from the
+// disk: the file has grown, but from some offset on it has zeros instead of data. No
 // record ends with two zeros.
 func neverCame(b []byte) bool {
 	return bytes.HasSuffix(b, []byte{0, 0}) || len(bytes.Trim(b, "\x00")) == 0

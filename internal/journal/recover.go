@@ -11,18 +11,18 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// Recovery is the tool name of changes that roll back an interrupted change after
-// someone has changed files.
+// Recovery is the tool name of changes that roll back an interrupted change after other
+// programs have changed files.
 const Recovery = "recovery"
 
-// State is the state found at a path of an interrupted change.
+// State compares a path of an interrupted change with the change.
 type State uint8
 
 const (
 	Foreign State = iota // neither the old nor the new state
 	Old                  // as before the change
 	New                  // as after the change
-	Between              // as after some operations, before others
+	Between              // as between two operations of the change
 	Unknown              // unreadable
 )
 
@@ -36,19 +36,20 @@ type PathState struct {
 	State State
 }
 
-// Unfinished is a change whose process died before the end.
+// Unfinished is a change whose process died before completing it.
 type Unfinished struct {
 	Entry
-	// Done is the number of first operations on disk; -1 if unknown because someone has
-	// changed files since.
+	// Done is how many operations were completed, judging by the files. It is -1 if that
+	// is unknown because other programs have changed files since.
 	Done int
-	// Begun is set when operation number Done, a tree, was begun.
+	// Begun is set if the operation Ops[Done], on a tree, was begun.
 	Begun bool
 	Paths []PathState
 }
 
-// Partly returns the part of the change that is visible on disk. A file that one operation of the change has
-// reached and another has not, such as a move after an edit, counts as new.
+// Partly returns which files have the new state and which the old. A file for which only
+// some of several operations were carried out, such as an edit before a move, counts as
+// new.
 func (u *Unfinished) Partly() *change.Partly {
 	p := &change.Partly{}
 	for _, s := range u.Paths {
@@ -66,8 +67,8 @@ func (u *Unfinished) Partly() *change.Partly {
 	return p
 }
 
-// Unfinished finds the interrupted changes, oldest first, and determines from ws
-// how far each came. The caller finishes them or rolls them back (Rollback) and
+// Unfinished finds the interrupted changes, oldest first, and determines from the files
+// in ws how far each got. The caller completes them or rolls them back with Rollback, and
 // then calls Settle. Changes of running processes are not included.
 func (j *Journal) Unfinished(ws *rootfs.Root) ([]Unfinished, error) {
 	entries, err := j.orphans()
@@ -85,7 +86,7 @@ func (j *Journal) Unfinished(ws *rootfs.Root) ([]Unfinished, error) {
 	return list, nil
 }
 
-// orphans returns the open entries whose owners are gone.
+// orphans returns the entries without an end record whose processes are dead.
 func (j *Journal) orphans() ([]Entry, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -137,12 +138,13 @@ func (j *Journal) entryIn(found []segmentFile, o openEntry) (*Entry, error) {
 			}
 		}
 	}
-	return nil, nil // dropped, or its record is damaged
+	return nil, nil // dropped or damaged
 }
 
-// Progress determines how far the operations of an entry came, as Unfinished does for entries of dead
-// processes. If only the first were carried out, it considers all that were planned. After an error about the
-// workspace, Paths still has the paths that could be read.
+// Progress determines how many operations of an entry were carried out, as Unfinished
+// does for entries of dead processes. For a partly committed entry it considers all
+// planned operations. If the workspace can't be read completely, Paths has the paths that
+// could be read.
 func (j *Journal) Progress(ws *rootfs.Root, e Entry) (Unfinished, error) {
 	if e.Planned != nil {
 		e.Ops = e.Planned
@@ -150,8 +152,8 @@ func (j *Journal) Progress(ws *rootfs.Root, e Entry) (Unfinished, error) {
 	return resolve(ws, e)
 }
 
-// Interrupted returns the ids of the changes that Unfinished would return, oldest
-// first. It does not look at the workspace.
+// Interrupted returns the ids of the changes that Unfinished would return, oldest first,
+// without reading the workspace.
 func (j *Journal) Interrupted() ([]ID, error) {
 	entries, err := j.orphans()
 	var ids []ID
@@ -161,7 +163,7 @@ func (j *Journal) Interrupted() ([]ID, error) {
 	return ids, err
 }
 
-// RolledBack reports whether the journal knows of a change that was rolled back.
+// RolledBack reports whether the journal has a record that the change was rolled back.
 func (j *Journal) RolledBack(id ID) (bool, error) {
 	found := false
 	err := j.eachSegment(func(s *segment) (bool, error) {
@@ -171,8 +173,8 @@ func (j *Journal) RolledBack(id ID) (bool, error) {
 	return found, err
 }
 
-// resolve finds the point between the operations of e that matches the disk; if
-// there are several, the latest.
+// resolve finds the point between two operations of e at which the files would be as they
+// are now. If there are several, it uses the last.
 func resolve(ws *rootfs.Root, e Entry) (Unfinished, error) {
 	u := Unfinished{Entry: e, Done: -1}
 	x, err := expect(e.Ops)
@@ -209,8 +211,8 @@ func resolve(ws *rootfs.Root, e Entry) (Unfinished, error) {
 	return u, errors.Join(d.errs...)
 }
 
-// partly reports whether all mismatches before op belong to a part of op that is already
-// done.
+// partly reports whether all differences from the state before op are explained by a part
+// of op that was carried out.
 func partly(op Op, wrong map[rootfs.Path]bool, d *disk) bool {
 	if op.Kind != Create && op.Kind != Remove {
 		return false
@@ -248,7 +250,7 @@ func states(e Entry, first, last map[rootfs.Path]cell, d *disk, done int) []Path
 		before, inFirst := first[p]
 		for q := p; !inFirst && !q.IsRoot(); q = q.Dir() {
 			c, ok := first[q]
-			inFirst = ok && c == absent // so there was nothing beneath it
+			inFirst = ok && c == absent // so nothing was below it
 		}
 		after, inLast := last[p]
 		s := Foreign
@@ -267,9 +269,9 @@ func states(e Entry, first, last map[rootfs.Path]cell, d *disk, done int) []Path
 	return list
 }
 
-// Rollback plans the rollback of an unfinished change. It makes no new entry: call Plan.Check,
-// Plan.TakeBack and then Settle with 0. The caller passes TakeBack a function for the
-// operations of the trash.
+// Rollback plans the rollback of an unfinished change. The rollback gets no log entry.
+// Call Plan.Check, then Plan.TakeBack with a function for operations on the trash, and
+// then Settle with 0.
 func (j *Journal) Rollback(ctx context.Context, ws *rootfs.Root, u Unfinished) (*Plan, error) {
 	if u.Done < 0 {
 		return nil, fmt.Errorf("roll back %s: %w", u.ID, errMovedOn)
@@ -290,8 +292,8 @@ func (j *Journal) Rollback(ctx context.Context, ws *rootfs.Root, u Unfinished) (
 	return p, nil
 }
 
-// partsDone returns the finished part of an operation on a tree: one operation
-// for each complete subtree. Nodes come parents first.
+// partsDone returns the completed part of an operation on a tree, as one operation for
+// each complete subtree. Parents come before their children in Nodes.
 func partsDone(ws *rootfs.Root, op Op) ([]Op, error) {
 	var parts []Op
 	root := ""
@@ -321,10 +323,10 @@ func partsDone(ws *rootfs.Root, op Op) ([]Op, error) {
 	return parts, nil
 }
 
-// TakeBackError reports how far a TakeBack came.
+// TakeBackError means that TakeBack failed half-way.
 type TakeBackError struct {
-	Done []Op // operations carried out, which rolled something back
-	Left []Op // the others, the first of which failed
+	Done []Op // the rollback operations that were carried out
+	Left []Op // the remaining ones, the first of which failed
 	Err  error
 }
 
@@ -335,7 +337,7 @@ func (e *TakeBackError) Error() string {
 // Unwrap returns the cause.
 func (e *TakeBackError) Unwrap() error { return e.Err }
 
-// opList names the files of operations, up to a few.
+// opList names the files of operations, or the first few if there are many.
 func opList(ops []Op) string {
 	if len(ops) == 0 {
 		return "nothing"
@@ -351,8 +353,8 @@ func opList(ops []Op) string {
 	return strings.Join(names, ", ")
 }
 
-// TakeBack carries out the operations of a Rollback. trash carries out operations on the trash; it is nil if
-// there are none. An error is a TakeBackError.
+// TakeBack carries out the operations of a Rollback. It calls trash for operations on the
+// trash; trash may be nil if there are none. All errors are TakeBackErrors.
 func (p *Plan) TakeBack(ctx context.Context, ws *rootfs.Root, trash func(context.Context, Op) error) error {
 	tx := &Tx{j: p.j, plan: p, over: true}
 	for i, op := range p.Change.Ops {
@@ -372,8 +374,8 @@ func (p *Plan) TakeBack(ctx context.Context, ws *rootfs.Root, trash func(context
 	return nil
 }
 
-// Settle ends an unfinished change. The first done operations remain and can be undone later;
-// 0 is none.
+// Settle ends an unfinished change. Its first done operations remain and can be undone
+// later; 0 means that it was rolled back.
 func (j *Journal) Settle(id ID, done int, results ...Result) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()

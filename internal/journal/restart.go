@@ -8,18 +8,18 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// A temporary file that was removed may come back if the power fails before the
-// folder reaches the disk. Syncing the folder would cost every edit a second
-// sync. So the state folder has a file boot-B for the boot B of the machine in
-// which changes were made. If it has a file of another boot, there was a restart
-// since, and the folders of the last changes have to be cleaned.
+// If the power fails before a folder reaches the disk, a temporary file that was removed
+// from it may come back. Syncing the folder would add a second sync to every edit.
+// Instead, the state folder has a file boot-B if changes were made in boot B of the
+// machine. If there is a file of another boot, the machine was restarted since, and the
+// folders of the last changes must be cleaned.
 const bootPrefix = "boot-"
 
-// recently is the time before the newest change within which others are considered: much
-// longer than any file system delays writes.
+// recently is how long before the newest change a change may be to be considered here. It
+// is much longer than any file system delays writes.
 const recently = time.Hour
 
-// markBoot records that changes are made in this boot. The lock is held.
+// markBoot records that changes are made in this boot. The caller holds the lock.
 func (j *Journal) markBoot() error {
 	boot := j.root.Boot()
 	if boot == "" {
@@ -32,7 +32,7 @@ func (j *Journal) markBoot() error {
 	return f.Close()
 }
 
-// otherBoots lists the files of other boots.
+// otherBoots lists the files for other boots.
 func (j *Journal) otherBoots() ([]string, error) {
 	entries, err := j.root.List(rootfs.Path{})
 	var found []string
@@ -44,9 +44,9 @@ func (j *Journal) otherBoots() ([]string, error) {
 	return found, err
 }
 
-// Restarted returns the last changes before the machine was restarted, including
-// those that were rolled back. It returns nothing without a restart. The caller
-// cleans the folders around them and then calls Tidied.
+// Restarted returns the last changes before the machine was restarted, including those
+// that were rolled back. Without a restart it returns none. The caller cleans the folders
+// around them and then calls Tidied.
 func (j *Journal) Restarted() ([]Entry, error) {
 	boots, err := j.otherBoots()
 	if err != nil || len(boots) == 0 {
@@ -65,7 +65,7 @@ func (j *Journal) Restarted() ([]Entry, error) {
 	return list, err
 }
 
-// Tidied records that the folders of the changes from Restarted were cleaned.
+// Tidied records that the folders of the changes returned by Restarted were cleaned.
 func (j *Journal) Tidied() error {
 	boots, err := j.otherBoots()
 	for _, name := range boots {
@@ -76,8 +76,8 @@ func (j *Journal) Tidied() error {
 	return err
 }
 
-// Folders lists the folders in which the entry's operations may have left
-// temporary files, each once.
+// Folders lists the folders in which the entry's operations may have left temporary
+// files, without duplicates.
 func (e Entry) Folders() []rootfs.Path {
 	var dirs []rootfs.Path
 	seen := map[rootfs.Path]bool{}

@@ -9,8 +9,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// After a restart of the machine the folders of the last changes are returned until they were
-// cleaned.
+// After a restart of the machine, Restarted returns the last changes until Tidied is
+// called.
 func TestRestarted(t *testing.T) {
 	b := newBench(t, nil)
 	if b.st.Boot() == "" {
@@ -53,7 +53,8 @@ func TestRestarted(t *testing.T) {
 	}
 }
 
-// A process mark that can't be removed does not make the process's change fail: the next process removes it.
+// If a process can't remove its own owner file at Close, its changes still count as
+// successful. The next process removes the file.
 func TestMarkThatStays(t *testing.T) {
 	stress.NeedsUnix(t, "an open file is replaced")
 	b := newBench(t, nil)

@@ -12,19 +12,19 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// segment is one file of the log, as far as it has been read.
+// segment is the part of a log file read so far.
 type segment struct {
 	num    uint32
 	m      marker
 	log    *rootfs.Log
-	end    int64 // read up to here
-	torn   bool  // bytes after end were left by a crash
-	weight int64 // with the packs of its entries
+	end    int64 // offset up to which it was read
+	torn   bool  // a crash left bytes after end
+	weight int64 // size including the packs of its entries
 
 	hasStart bool
 	start    start
 	dropped  dropped
-	last     ID // the newest seen, or carried over
+	last     ID // the newest id, in this segment or before
 	entries  []*Entry
 	blobs    map[rootfs.Version]ref
 	diffs    map[diffKey]extent
@@ -32,8 +32,8 @@ type segment struct {
 	aborts   map[ID]bool
 	damaged  int
 
-	used    uint64 // when it was asked for last; see Journal.load
-	syncing int    // how many will still sync it
+	used    uint64 // when it was last used; see Journal.keep
+	syncing int    // number of callers that will still sync it
 }
 
 type diffKey struct {
@@ -41,7 +41,7 @@ type diffKey struct {
 	op int
 }
 
-// extent is the place of a record: the offset of its frame, and the size of its body.
+// extent locates a record by its offset and the size of its body.
 type extent struct{ at, size int64 }
 
 func segmentName(num uint32, m marker) string { return fmt.Sprintf("%08d-%x.seg", num, m[:]) }
@@ -62,13 +62,13 @@ func parseSegmentName(name string) (num uint32, m marker, ok bool) {
 	return uint32(n), m, segmentName(uint32(n), m) == name
 }
 
-// segmentFile is a segment seen in the listing.
+// segmentFile is the file of a segment.
 type segmentFile struct {
 	num uint32
 	m   marker
 }
 
-// listSegments returns the existing segments, oldest first.
+// listSegments lists the segment files, oldest first.
 func (j *Journal) listSegments() ([]segmentFile, error) {
 	entries, err := j.root.List(rootfs.Path{})
 	if err != nil {
@@ -122,10 +122,10 @@ func (s *segment) read(root *rootfs.Root) error {
 	return nil
 }
 
-// holds returns the claim for all records read.
+// holds returns the claim for all records read so far.
 func (s *segment) holds() claim { return claim{uint32(len(s.entries)), s.end, s.last} }
 
-// take adds one record.
+// take processes one record.
 func (s *segment) take(root *rootfs.Root, r record) error {
 	switch r.typ {
 	case recStart:
@@ -175,14 +175,14 @@ func (s *segment) take(root *rootfs.Root, r record) error {
 			return err
 		}
 		s.dropped = x
-	case recBack: // its operation knows where it is
+	case recBack: // located by its operation
 	default:
 		return errBody
 	}
 	return nil
 }
 
-// packed returns the size of the pack that the entry refers to.
+// packed returns the size of the pack that an entry uses.
 func (e *Entry) packed() int64 {
 	end := int64(0)
 	for _, op := range e.Ops {
@@ -198,7 +198,7 @@ func (e *Entry) packed() int64 {
 	return end
 }
 
-// A blob's body is version 16, codec 1, size, then the stored bytes.
+// encodeBlob encodes a blob's body: version (16 bytes), codec (1), size, stored bytes.
 func encodeBlob(v rootfs.Version, data []byte) (body []byte, head int, c codec) {
 	stored, c := squeeze(data)
 	var e encoder
@@ -219,7 +219,7 @@ func decodeBlob(r record) (rootfs.Version, ref, error) {
 	return v, ref{inSegment, codec(c), r.at + headLen + int64(head), int64(len(d.b)), int64(size), "", nil}, nil
 }
 
-// catchUp updates the tail. The lock is held, at least shared.
+// catchUp updates the tail. The caller holds the lock, at least shared.
 func (j *Journal) catchUp() error {
 	found, err := j.listSegments()
 	if err != nil {
@@ -233,8 +233,8 @@ func (j *Journal) catchUp() error {
 	return err
 }
 
-// rotate starts a new segment if the tail is full, old, or missing. The lock is
-// held exclusively.
+// rotate begins a new segment if the tail is full, old, or missing. The caller holds the
+// lock exclusively.
 func (j *Journal) rotate() error {
 	t := j.tail
 	if t != nil && t.hasStart && t.weight < j.segmentSize() &&
@@ -254,7 +254,8 @@ func (j *Journal) rotate() error {
 		}
 		st = start{last: t.last, dropped: t.dropped, open: open}
 		if !t.hasStart {
-			// It was made by a process that died at once: the facts are in the previous segment.
+			// The process that made it died before writing the start record. Use the
+			// facts in the previous segment.
 			if prev, err := j.before(t.num); err != nil {
 				return err
 			} else if prev != nil {
@@ -271,13 +272,12 @@ func (j *Journal) rotate() error {
 		return err
 	}
 	s := newSegment(num, m, log)
-	// It is synced separately, once for each segment, since later records depend
-	// on it.
+	// The start record is synced at once, because later records depend on it.
 	err = s.append(j.root, recStart, st.encode())
 	if err == nil {
 		err = log.Sync()
 	}
-	if err == nil { // without its head a loss could go unnoticed
+	if err == nil { // without a head a loss could go unnoticed
 		err = j.startHead(num, t)
 	}
 	if err != nil {
@@ -288,11 +288,11 @@ func (j *Journal) rotate() error {
 	return nil
 }
 
-// segmentSize returns a size with which even a small journal has several segments, so that
-// dropping one does not drop everything.
+// segmentSize returns the size at which a new segment is begun. Even a small journal has
+// several, so that dropping one does not drop everything.
 func (j *Journal) segmentSize() int64 { return max(min(maxSegment, j.opts.MaxBytes/16), 4<<10) }
 
-// before loads the segment before num, if there is one.
+// before loads the segment before num; nil if there is none.
 func (j *Journal) before(num uint32) (*segment, error) {
 	found, err := j.listSegments()
 	if err != nil {
@@ -311,8 +311,8 @@ func (s *segment) append(root *rootfs.Root, t recType, body []byte) error {
 	return s.appendAll(root, func(at int64) []byte { return appendRecord(nil, s.m, at, t, body) })
 }
 
-// appendAll writes the records that make builds for an offset, in one write. The lock is held
-// exclusively, and the segment is current.
+// appendAll appends the records that make returns for the offset at, in one write. The
+// caller holds the lock exclusively and has read the segment to its end.
 func (s *segment) appendAll(root *rootfs.Root, make func(at int64) []byte) error {
 	if s.torn {
 		if err := s.log.Truncate(s.end); err != nil {

@@ -10,13 +10,15 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// The changes of all processes take turns: a change of several files is made alone, changes of one file run
-// concurrently, since a conflict can't leave those half-way. A process that waits for a turn alone holds the
-// gate meanwhile, so that later changes can't delay it for ever.
+// Changes of all processes take turns. A change of several files is made alone. Changes
+// of one file may run concurrently, because a conflict can't leave them half-way. A
+// process that waits to be alone holds the gate, so that later changes can't delay it
+// forever.
 type turn struct{ gate, place *rootfs.Log }
 
-// Turn waits until the caller may change the folder, alone or concurrently with other changes
-// that need not be alone, and at most for Options.TurnWait. The caller ends its turn with done.
+// Turn waits until the caller may change the folder: alone, or concurrently with other
+// changes that need not be alone. It waits at most for Options.TurnWait. The caller ends
+// its turn by calling done.
 func (j *Journal) Turn(ctx context.Context, alone bool) (done func(), err error) {
 	t, err := j.freeTurn()
 	if err != nil {
@@ -46,7 +48,7 @@ func (j *Journal) Turn(ctx context.Context, alone bool) (done func(), err error)
 	}, nil
 }
 
-// freeTurn opens the files of a turn, or reuses the files of a finished one.
+// freeTurn opens the files of a turn, or reuses those of a finished one.
 func (j *Journal) freeTurn() (t turn, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -89,8 +91,8 @@ func (j *Journal) whoseTurn() error {
 		"repeat this change later; if a quarry process was stopped, as by Ctrl-Z or a debugger, let it continue or end it")
 }
 
-// poll tries to take a lock until it succeeds. It retries because a thread that waits in the
-// system for a lock can't be interrupted.
+// poll calls try until it succeeds. It polls because a thread that blocks in the system
+// waiting for a lock can't be interrupted.
 func poll(ctx context.Context, end time.Time, try func() (bool, error)) error {
 	for wait := 20 * time.Microsecond; ; wait = min(2*wait, 2*time.Millisecond) {
 		ok, err := try()

@@ -10,8 +10,8 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// Concurrent turns don't wait for each other, one alone waits for all, and a caller that waits
-// too long is told why.
+// Turns that need not be alone run concurrently, a turn alone waits for all others, and a
+// caller that waits too long gets an error with the reason.
 func TestTurn(t *testing.T) {
 	dir := t.TempDir()
 	open := func() *Journal {

@@ -8,9 +8,10 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// Without removes from the plan all operations on the given paths: the rename of a file together with its
-// content, and the folders above remain, too. The rest is a change of its own and not the undo of the entry,
-// which is undone only in part. Without reports whether any operation remains.
+// Without removes all operations on the given paths from the plan. The rename of a file
+// is removed together with its edits, and operations on parent folders are removed too.
+// The remaining plan is a change of its own that undoes the entry only in part. Without
+// reports whether any operation remains.
 func (p *Plan) Without(paths []rootfs.Path) bool {
 	left := &pathSet{map[rootfs.Path]bool{}, map[rootfs.Path]bool{}}
 	for _, p := range paths {
@@ -26,7 +27,7 @@ func (p *Plan) Without(paths []rootfs.Path) bool {
 			}
 			drop[i], more = true, true
 			if op.onlyFolder() {
-				continue // other entries in it may go
+				continue // other entries in the folder may still be removed
 			}
 			left.add(op.Path)
 			if op.Kind == Rename {
@@ -39,9 +40,9 @@ func (p *Plan) Without(paths []rootfs.Path) bool {
 	return rest
 }
 
-// Only reduces the plan to the operations that keep accepts, without the folders that it would
-// remove with the others. It reports whether that is less than before: then it is a change of
-// its own, as with Without.
+// Only removes from the plan the operations for which keep returns false, and returns
+// true. The plan is then a change of its own, as after Without. If those operations only
+// make or remove folders, Only returns false and does not change the plan.
 func (p *Plan) Only(keep func(k int) bool) (less bool) {
 	drop := make([]bool, len(p.Change.Ops))
 	for k := range drop {
@@ -55,13 +56,13 @@ func (p *Plan) Only(keep func(k int) bool) (less bool) {
 	return less
 }
 
-// InPart makes the plan a change of its own that undoes a part of the entry.
+// InPart turns the plan into a change of its own that undoes a part of the entry.
 func (p *Plan) InPart() {
 	p.Change.Undoes, p.Change.PartOf, p.Change.Did.Verb = "", p.Of.ID, change.UndidPart
 }
 
-// Drop removes the operations of the plan that undo operations of the entry with nothing left
-// to undo. It reports whether others remain.
+// Drop removes from the plan those operations that undo an operation in nothing: there is
+// nothing left to undo. It reports whether others remain.
 func (p *Plan) Drop(nothing map[int]bool) bool {
 	drop := make([]bool, len(p.Change.Ops))
 	for k, i := range p.of {
@@ -70,8 +71,8 @@ func (p *Plan) Drop(nothing map[int]bool) bool {
 	return p.drop(drop)
 }
 
-// DropFolders removes the operations that make a folder that the check has found to exist. It
-// reports whether there were any.
+// DropFolders removes the operations that make a folder that already exists, according to
+// found. It reports whether there were any.
 func (p *Plan) DropFolders(found []Conflict) bool {
 	drop, any := make([]bool, len(p.Change.Ops)), false
 	for k := range p.Change.Ops {
@@ -87,8 +88,8 @@ func (p *Plan) DropFolders(found []Conflict) bool {
 	return any
 }
 
-// DropDone removes the operations on files and symlinks that are already as the plan would
-// leave them.
+// DropDone removes the operations on files and symlinks that already are as the plan
+// would leave them.
 func (p *Plan) DropDone(ws *rootfs.Root) error {
 	x, err := expect(p.Change.Ops)
 	if err != nil || len(x.moves) > 0 {
@@ -107,7 +108,8 @@ func (p *Plan) DropDone(ws *rootfs.Root) error {
 	return errors.Join(d.errs...)
 }
 
-// drop removes operations. It reports whether other than folder operations remain.
+// drop removes the marked operations. It reports whether operations other than on folders
+// remain.
 func (p *Plan) drop(drop []bool) (rest bool) {
 	var ops []Op
 	var of []int
@@ -129,7 +131,7 @@ func (op *Op) onlyFolder() bool {
 	return (op.Kind == Create || op.Kind == Remove) && len(op.Nodes) == 1 && op.Nodes[0].Type == rootfs.TypeDir
 }
 
-// pathSet is a set of paths, and the folders above them.
+// pathSet is a set of paths and of their parent folders.
 type pathSet struct{ in, above map[rootfs.Path]bool }
 
 func (s *pathSet) add(p rootfs.Path) {
@@ -139,8 +141,7 @@ func (s *pathSet) add(p rootfs.Path) {
 	}
 }
 
-// about reports whether op touches one of the paths, or something beneath or
-// above one.
+// about reports whether op affects one of the paths, or an entry below or above one.
 func (op *Op) about(paths *pathSet) bool {
 	meets := func(p rootfs.Path) bool {
 		if paths.above[p] {

@@ -13,8 +13,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// However others send their bodies, a well-behaved client is answered, and no memory is
-// held when all are gone.
+// However other clients send their bodies, a well-behaved client is served, and no memory
+// is held once all are gone.
 func TestHostileBodies(t *testing.T) {
 	run := stress.Start(t, "HTTP: hostile bodies", 40, 2_000)
 	for seed := range run.Cases() {

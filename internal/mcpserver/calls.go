@@ -5,17 +5,17 @@ import (
 	"sync"
 )
 
-// sessionCalls are the running calls, by session. When a session is deleted, the SDK
-// waits for its calls. A call that waits for a person's decision would delay that, and
-// leave an orphaned proposal.
+// sessionCalls has the running calls of each session. When a session is deleted, the SDK
+// waits for its calls. A call that waits for a user's decision would delay that, and
+// leave a proposal without a client, so it is cancelled.
 type sessionCalls struct {
 	mu   sync.Mutex
 	next int
 	ends map[string]map[int]context.CancelFunc // guarded by mu
 }
 
-// begin registers a call of a session; end is called when the call is over. A session
-// without an id ends with its connection.
+// begin registers a call of a session. The caller calls end when the call is over. Calls
+// without a session id are not registered, because their connection ends them.
 func (c *sessionCalls) begin(ctx context.Context, session string) (_ context.Context, end func()) {
 	if session == "" {
 		return ctx, func() {}
@@ -42,7 +42,7 @@ func (c *sessionCalls) begin(ctx context.Context, session string) (_ context.Con
 	}
 }
 
-// cancel ends the calls of a session.
+// cancel cancels the calls of a session.
 func (c *sessionCalls) cancel(session string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

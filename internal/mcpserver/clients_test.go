@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// stdioVariable makes the test program a server on stdin and stdout.
+// stdioVariable makes the test binary a server on stdin and stdout.
 const stdioVariable = "QUARRY_TEST_STDIO"
 
 func TestMain(m *testing.M) {
@@ -54,8 +54,7 @@ type clientReport struct {
 	}
 }
 
-// The TypeScript client, which validates structured results, over both
-// transports.
+// The TypeScript client, which validates structured results, works over both transports.
 func TestClientsTypeScript(t *testing.T) {
 	npmPackage(t, "@modelcontextprotocol", "sdk", "package.json")
 	program := node(t)
@@ -121,7 +120,7 @@ func checkReport(t *testing.T, r *clientReport) {
 	}
 }
 
-// The inspector's command line over both transports.
+// The inspector's command line works over both transports.
 func TestClientsInspector(t *testing.T) {
 	inspector := npmPackage(t, "@modelcontextprotocol", "inspector", "clients", "launcher", "build", "index.js")
 	program := node(t)

@@ -17,9 +17,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// The conformance suite expects certain tools, resources and prompts that answer in
-// certain ways, mostly with features that none of our tools use. They exist only in this
-// test.
+// The conformance suite expects tools, resources and prompts with specific answers. Most
+// use protocol features that none of our tools use, so they exist only in this test.
 
 type (
 	handlerFunc = func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error)
@@ -151,7 +150,8 @@ func reconnect(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult
 	return someText("reconnected"), nil
 }
 
-// elicitations has the tools that ask the user, by the schema of the question.
+// elicitations has the tools that ask the user; they differ in the schema of the
+// question.
 func elicitations() map[string]handlerFunc {
 	ask := func(fixed string, properties object, required ...string) handlerFunc {
 		return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -189,7 +189,7 @@ func elicitations() map[string]handlerFunc {
 	}
 }
 
-// Requests for input inside an answer, as in protocol 2026-07-28.
+// Responses that request input, as in protocol 2026-07-28.
 
 func wantString(message, field string) *mcp.ElicitParams {
 	return &mcp.ElicitParams{Message: message, RequestedSchema: object{
@@ -207,7 +207,7 @@ func wantSampling(text string) *mcp.CreateMessageParams {
 	return &mcp.CreateMessageParams{MaxTokens: 100, Messages: []*mcp.SamplingMessage{{Role: "user", Content: &mcp.TextContent{Text: text}}}}
 }
 
-// given returns the user's input for a request, "" if there is none.
+// given returns the user's input for a request, or "" if there is none.
 func given(answers mcp.InputResponseMap, key, field string) string {
 	res, ok := answers[key].(*mcp.ElicitResult)
 	if !ok || res == nil || res.Action != "accept" {
@@ -239,7 +239,7 @@ func rootsOf(answers mcp.InputResponseMap) (int, bool) {
 	return len(res.Roots), true
 }
 
-// inputTools return when they have the input, and otherwise ask for it.
+// inputTools returns tools that request input until they have it.
 func inputTools() map[string]handlerFunc {
 	finish := func(done func(mcp.InputResponseMap) string, state string, wants mcp.InputRequestMap) handlerFunc {
 		return func(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -308,7 +308,7 @@ func twoRounds(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult
 	return someText(who + " likes " + given(req.Params.InputResponses, "step2", "color")), nil
 }
 
-// byCapability asks only for input that the client supports.
+// byCapability requests only input that the client supports.
 func byCapability(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	wants := mcp.InputRequestMap{}
 	if caps := req.ClientCapabilities(); caps != nil && len(req.Params.InputResponses) == 0 {

@@ -58,9 +58,9 @@ func node(t *testing.T) string {
 // suiteTotal matches the line with the suite's totals.
 var suiteTotal = regexp.MustCompile(`Total: (\d+) passed, (\d+) failed`)
 
-// The official suite, over HTTP, with both protocol generations, through the same gate
-// and router as any client. Only the token, which the suite can't send, is added on the way.
-// It takes half a minute: make conformance runs it.
+// TestConformance runs the official suite over HTTP with both protocol generations,
+// through the same gate and router as for any client. Only the token is added by a proxy,
+// because the suite can't send it. It takes half a minute; make conformance runs it.
 func TestConformance(t *testing.T) {
 	if os.Getenv("QUARRY_CONFORMANCE") == "" {
 		t.Skip("QUARRY_CONFORMANCE is not set; make conformance sets it")

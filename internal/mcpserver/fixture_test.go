@@ -17,7 +17,7 @@ import (
 	"quarry/tool"
 )
 
-// stock is a set of tools with every behaviour that a server must support.
+// stock has tools with every behavior that a server must support.
 func stock(t testing.TB) *tool.Registry {
 	t.Helper()
 	reg, err := stockTools()
@@ -62,7 +62,7 @@ func stockTools() (*tool.Registry, error) {
 				for i := range n {
 					report(i+1, n, fmt.Sprintf("file %d", i+1))
 				}
-				if a.Bool("pause") { // the TypeScript client drops reports that arrive together with the answer
+				if a.Bool("pause") { // the TypeScript client drops reports that arrive with the answer
 					time.Sleep(50 * time.Millisecond)
 				}
 				return &tool.Result{Text: "counted"}, nil
@@ -94,7 +94,7 @@ func newTestServer(t testing.TB, opts *Options) *Server {
 	return s
 }
 
-// peer is a client that writes and reads lines, valid or not.
+// peer is a client that reads and writes lines, including invalid ones.
 type peer struct {
 	t     testing.TB
 	w     io.WriteCloser

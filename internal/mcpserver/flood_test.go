@@ -17,8 +17,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// With more sessions than allowed, each with an open stream, the oldest end with their
-// streams, and a working client is always served.
+// If there are more sessions than allowed, each with an open stream, the oldest are ended
+// with their streams, and a client with running calls is always served.
 func TestSessionFlood(t *testing.T) {
 	stress.SkipTiny(t)
 	h := testHandler(t, newTestServer(t, nil), HTTPOptions{}).(*handler)
@@ -72,7 +72,7 @@ func TestSessionFlood(t *testing.T) {
 	opened, refused := 0, 0
 	for i := range flood {
 		id := begin()
-		// A session's second stream is refused.
+		// A second stream of a session is refused.
 		for range 2 {
 			resp, err := do("GET", id, "")
 			if err != nil {
@@ -114,7 +114,7 @@ func TestSessionFlood(t *testing.T) {
 	t.Logf("%d sessions with a stream each: %d stay; the client at work was served", flood, open)
 }
 
-// trickle writes a text byte by byte with a pause after each, and returns the number of
+// trickle writes a text byte by byte, with a pause after each, and returns the number of
 // bytes written.
 func trickle(w io.Writer, text string, pause time.Duration) int {
 	for i := range len(text) {
@@ -126,8 +126,8 @@ func trickle(w io.Writer, text string, pause time.Duration) int {
 	return len(text)
 }
 
-// A client that sends one byte at a time is answered over stdio. Over HTTP it times out,
-// in the headers and in the body. Others are served meanwhile.
+// A client that sends one byte at a time is served over stdio. Over HTTP it times out,
+// both in the headers and in the body. Other clients are served meanwhile.
 func TestTrickle(t *testing.T) {
 	t.Run("stdio", func(t *testing.T) {
 		p := serve(t, newTestServer(t, nil))

@@ -16,8 +16,8 @@ type foldersKey struct{}
 // foldersTime is how long a change waits for the client to list its working folders.
 const foldersTime = 500 * time.Millisecond
 
-// ClientFolders returns the folders in which the calling client says it works; nil if
-// it doesn't say.
+// ClientFolders returns the client's working folders, or nil if the client does not list
+// them.
 func ClientFolders(ctx context.Context) []string {
 	if ask, ok := ctx.Value(foldersKey{}).(func() []string); ok {
 		return ask()
@@ -25,8 +25,8 @@ func ClientFolders(ctx context.Context) []string {
 	return nil
 }
 
-// withFolders lets a call ask for the client's folders. From 2026-07-28 on a server can
-// ask only in its answers, so the call then proceeds without them.
+// withFolders lets a call request the client's folders. From protocol 2026-07-28 on a
+// server can request something only in an answer, so calls then run without the folders.
 func withFolders(ctx context.Context, session *mcp.ServerSession) context.Context {
 	p := session.InitializeParams()
 	//lint:ignore SA1019 clients of older protocols declare roots, and only these are asked
@@ -53,9 +53,9 @@ func withFolders(ctx context.Context, session *mcp.ServerSession) context.Contex
 	})
 }
 
-// filePath returns the path in a file's URI, with slashes. On Windows a host is a network
-// share. Malformed URIs that some programs make by joining file:// and a path, such as
-// file://C:\work\a.txt, are accepted.
+// filePath returns the path in a file URI, with slashes. On Windows, a host in the URI is
+// a network share. Some programs make invalid URIs by joining file:// and a path, such as
+// file://C:\work\a.txt; these are accepted.
 func filePath(uri string) (string, bool) {
 	if runtime.GOOS == "windows" {
 		uri = strings.ReplaceAll(uri, `\`, "/")

@@ -16,7 +16,7 @@ import (
 	"quarry/internal/stress"
 )
 
-// An invalid line is answered, and the session goes on.
+// An invalid line gets an error response, and the session continues.
 func TestGarbageLines(t *testing.T) {
 	p := serve(t, newTestServer(t, nil))
 	p.initialize()
@@ -61,7 +61,7 @@ func TestGarbageLines(t *testing.T) {
 	}
 }
 
-// A line over the limit uses no memory beyond it.
+// A line above the limit does not use more memory than the limit.
 func TestHugeLine(t *testing.T) {
 	p := serve(t, newTestServer(t, nil))
 	p.initialize()
@@ -119,8 +119,8 @@ func TestBatch(t *testing.T) {
 	}
 }
 
-// Two calls with one id can't be told apart: the second is refused. A flood is refused
-// beyond the limit, and the rest of the session works.
+// A call with the id of a running one is refused, because their responses could not be
+// told apart. Calls above the limit are refused, and the rest of the session works.
 func TestTooManyCalls(t *testing.T) {
 	p := serve(t, newTestServer(t, nil))
 	p.initialize()
@@ -144,7 +144,7 @@ func TestTooManyCalls(t *testing.T) {
 	}
 }
 
-// fuzzLine makes a more or less invalid request.
+// fuzzLine returns a request that is more or less invalid.
 func fuzzLine(rnd *rand.Rand) []byte {
 	methods := []string{"initialize", "ping", "tools/list", "tools/call", "resources/list", "resources/read", "resources/templates/list",
 		"prompts/list", "prompts/get", "completion/complete", "server/discover", "logging/setLevel", "resources/subscribe",
@@ -216,14 +216,14 @@ func fuzzValue(rnd *rand.Rand, depth int) string {
 	return fmt.Sprint(rnd.IntN(1 << 30))
 }
 
-// After 10,000 more or less invalid requests the server answers a valid one, and holds
-// no memory for them.
+// After 10,000 mostly invalid requests the server answers a valid one, and has not kept
+// memory for them.
 func TestFuzzedRequests(t *testing.T) {
 	s := newTestServer(t, nil)
 	p := serve(t, s)
 	p.initialize()
 	answers := make(chan int)
-	go func() { // drain the answers
+	go func() { // read the answers
 		n := 0
 		for {
 			line, err := p.r.ReadBytes('\n')
@@ -256,9 +256,9 @@ func TestFuzzedRequests(t *testing.T) {
 	}
 }
 
-// Calls are cancelled at any moment: before they begin, while they run, after their
-// answer, twice, or under an unknown id. Every call is answered once or cancelled, and
-// nothing is leaked.
+// Calls may be cancelled at any time: before they begin, while they run, after their
+// answer, twice, or with an unknown id. Every call is answered once or cancelled, and
+// nothing leaks.
 func TestCancelRaces(t *testing.T) {
 	stress.SkipShort(t)
 	p := serve(t, newTestServer(t, nil))

@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// gate decides which requests are served. A web page that the user visits can make the
-// browser send requests to this machine, under its own name or, by rebinding a DNS name,
-// under one that resolves here. So the Host and the Origin are both checked before the
-// token.
+// gate decides which requests are served. A web page can make the user's browser send
+// requests to this machine, under the machine's own name, or under a DNS name that the
+// page's owner points to this machine. So the Host and Origin headers are both checked
+// before the token.
 type gate struct {
 	token   [sha256.Size]byte
 	hosts   []string // lower case, without port
@@ -53,13 +53,13 @@ func (g *gate) allowedHost(host string) bool {
 	if slices.Contains(g.hosts, name) || isLoopback(name) {
 		return true
 	}
-	// An address can't be rebound, a name can.
+	// A DNS name may be changed to point here; an IP address can't.
 	a, err := netip.ParseAddr(name)
 	return g.remote && err == nil && a.Zone() == ""
 }
 
-// allowedOrigin accepts programs other than browsers, pages of this machine, and origins
-// on the owner's list.
+// allowedOrigin accepts requests from programs other than browsers, from pages of this
+// machine, and from origins in the owner's list.
 func (g *gate) allowedOrigin(r *http.Request) bool {
 	if r.Header.Get("Sec-Fetch-Site") == "cross-site" && len(g.origins) == 0 {
 		return false
@@ -77,13 +77,13 @@ func (g *gate) allowedOrigin(r *http.Request) bool {
 	}
 	u, err := url.Parse(origin)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Path != "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return false // including "null": a sandboxed frame, a file
+		return false // includes "null", for a sandboxed frame or a local file
 	}
 	return isLoopback(u.Hostname()) || u.Host == strings.ToLower(r.Host)
 }
 
-// allowedToken compares hashes in constant time, so that the duration of a refusal reveals
-// neither the token nor its length.
+// allowedToken compares hashes in constant time, so that timing reveals neither the token
+// nor its length.
 func (g *gate) allowedToken(headers []string) bool {
 	if len(headers) != 1 {
 		return false
@@ -107,7 +107,7 @@ func hostName(host string) string {
 	return host
 }
 
-// isLoopback reports whether name means this machine and can't be changed by a DNS server.
+// isLoopback reports whether name refers to this machine, whatever DNS servers answer.
 func isLoopback(name string) bool {
 	if name == "localhost" {
 		return true

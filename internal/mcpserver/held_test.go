@@ -12,8 +12,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// Running calls are limited in bytes as well as in number, and so are notifications
-// while the client reads nothing: the SDK keeps all of them in memory.
+// Running calls are limited by size as well as by number. So are notifications while the
+// client doesn't read, because the SDK keeps them in memory.
 func TestHeldMessages(t *testing.T) {
 	stress.SkipTiny(t)
 	t.Run("calls", func(t *testing.T) {
@@ -26,7 +26,7 @@ func TestHeldMessages(t *testing.T) {
 		for id := 1; id <= 6; id++ {
 			c.accept(large(id))
 		}
-		c.accept([]byte(call(7, "ping", ""))) // a small call still fits
+		c.accept([]byte(call(7, "ping", ""))) // a small call is still accepted
 		if len(c.queue) != 5 || len(c.calls) != 5 {
 			t.Fatalf("of 6 calls of 16 KB, with room for 64, and a small one %d are under way, want 4 and the small one", len(c.queue))
 		}

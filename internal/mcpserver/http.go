@@ -29,21 +29,20 @@ const minToken = 16
 
 // HTTPOptions are the options of Handler and Serve.
 type HTTPOptions struct {
-	// Token is the bearer token that clients must send. It is required on this machine
+	// Token is the bearer token that clients must send. It is required for local clients
 	// too, because other users and web pages can reach the port.
 	Token string
 	// Hosts are additional accepted host names.
 	Hosts []string
 	// Origins are additional accepted web origins, such as https://example.org.
 	Origins []string
-	// Remote means that other machines may reach the server; any IP address is then
-	// accepted as host.
+	// Remote allows clients on other machines; any IP address is then accepted as host.
 	Remote bool
 }
 
 const (
-	// maxSessions limits the sessions of clients before 2026-07-28. Beyond it one is
-	// ended: many clients never end their sessions.
+	// maxSessions limits the number of sessions, which only clients before 2026-07-28
+	// have. If there are more, one is ended, because many clients never end theirs.
 	maxSessions = 1000
 	// sessionIdle is how long an unused session is kept.
 	sessionIdle = 24 * time.Hour
@@ -54,10 +53,10 @@ const (
 // Handler serves the protocol over streamable HTTP at Path.
 //
 // Clients of two protocol generations share the port. Up to 2025-11-25 they have
-// sessions, and cancel calls in them. From 2026-07-28 on each request is independent, and
-// closing its connection cancels it. The SDK supports the new protocol only in stateless
-// mode, which can't cancel calls of the old one, so each has its own handler and the request
-// determines which one is used.
+// sessions, and send messages to cancel calls. From 2026-07-28 on requests are
+// independent, and closing the connection cancels a call. The SDK supports the new
+// protocol only in stateless mode, which can't cancel calls of the old one. So each
+// generation has a handler, selected by the request.
 func (s *Server) Handler(opts *HTTPOptions) (http.Handler, error) { return s.handler(opts) }
 
 func (s *Server) handler(opts *HTTPOptions) (*handler, error) {
@@ -79,13 +78,13 @@ func (s *Server) handler(opts *HTTPOptions) (*handler, error) {
 	return h, nil
 }
 
-// handler implements Handler. Its gate checks Host and Origin more strictly than the
-// SDK's own protection, which is therefore off.
+// handler implements Handler. Its gate checks Host and Origin more strictly than the SDK,
+// whose own check is switched off.
 type handler struct {
 	server              *Server
 	gate                *gate
 	slots               *shares // running calls
-	memory              *shares // bytes of their bodies
+	memory              *shares // bytes of the bodies of running calls
 	bodies              bodies
 	visits              *visits
 	strangers           strangers.Conns
@@ -115,7 +114,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			defer h.visits.ended(id)
 			h.server.calls.cancel(id)
 		}
-		// The new protocol has only POST; its handler refuses other methods.
+		// The new protocol only has POST, and its handler refuses other methods.
 		if newEra(r.Header, nil) {
 			h.stateless.ServeHTTP(w, r)
 		} else {
@@ -148,8 +147,9 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer release()
-	// The call counts only from here on: a body that never arrives must not block other
-	// calls. A client at its limit of calls must still be able to cancel one.
+	// Only now the call counts towards the limit: a body that never arrives must not
+	// block other calls. A cancellation doesn't count, so that a client at its limit can
+	// cancel a call.
 	calls := 1
 	if bytes.Contains(body, []byte("notifications/cancelled")) {
 		calls = 0
@@ -182,9 +182,10 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// refusedBody returns the answer to a body that the SDK must not see; nil for others.
+// refusedBody returns the error response to a body that must not reach the SDK, or nil
+// for other bodies.
 func refusedBody(body []byte) []byte {
-	if !json.Valid(body) { // the SDK's decoder stops at the end of the first value
+	if !json.Valid(body) { // the SDK's decoder ignores everything after the first value
 		return refusal(nil, jsonrpc.CodeParseError, "the body is not JSON")
 	}
 	if !utf8.Valid(body) {
@@ -204,8 +205,8 @@ func refusedBody(body []byte) []byte {
 	return nil
 }
 
-// wrongID returns the id of a request, alone or in a batch, that an answer could not
-// repeat, and why; "" if there is none.
+// wrongID returns the first request id, in a single request or a batch, that a response
+// could not repeat exactly, and the reason. The reason is "" if there is no such id.
 func wrongID(body []byte) (json.RawMessage, string) {
 	several := bytes.HasPrefix(bytes.TrimSpace(body), []byte("["))
 	if !several && plainIDs(body) {
@@ -228,7 +229,7 @@ func wrongID(body []byte) (json.RawMessage, string) {
 	return nil, ""
 }
 
-// opening has the fields examined before the SDK parses a message.
+// opening has the fields of a message that are checked before the SDK parses it.
 type opening struct {
 	ID     json.RawMessage
 	Method string
@@ -244,10 +245,10 @@ func messagesOf(body []byte) []opening {
 	return batch
 }
 
-// plainIDs reports whether every "id" of a text is a string or a number of at most 15
+// plainIDs reports whether every "id" in a text is a string or a number of at most 15
 // digits.
 func plainIDs(body []byte) bool {
-	if bytes.Contains(body, []byte(`\u00`)) || mayHaveLoneSurrogate(body) { // escapes may spell id, or occur in one
+	if bytes.Contains(body, []byte(`\u00`)) || mayHaveLoneSurrogate(body) { // an escape may be part of "id" or of its value
 		return false
 	}
 	for {
@@ -266,7 +267,7 @@ func plainIDs(body []byte) bool {
 	}
 }
 
-// done is a cancelled context: a request that can't get a share at once is refused.
+// done is a cancelled context. It makes shares.take fail if it would have to wait.
 var done = func() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -276,8 +277,8 @@ var done = func() context.Context {
 // firstStateless is the first version of the new protocol generation.
 const firstStateless = "2026-07-28"
 
-// newEra recognises a request of protocol 2026-07-28 or later by its header, by the
-// version in its body, or by a method that only the new protocol has.
+// newEra reports whether a request is for protocol 2026-07-28 or later, according to its
+// header, the version in its body, or a method that only the new protocol has.
 func newEra(header http.Header, body []byte) bool {
 	if header.Get("Mcp-Protocol-Version") >= firstStateless {
 		return true
@@ -313,7 +314,7 @@ func (h *handler) makeRoom() {
 		}
 		if s := sessions[id]; s != nil {
 			delete(sessions, id)
-			go s.Close() // waits for its calls
+			go s.Close() // Close waits for the session's calls
 		}
 	}
 }
@@ -348,8 +349,8 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener, opts *HTTPOptions) 
 	return nil
 }
 
-// closeSessions ends every session after its calls: streams that clients keep open would
-// delay the shutdown.
+// closeSessions ends every session after its calls. Otherwise streams that clients keep
+// open would delay the shutdown.
 func (s *Server) closeSessions() {
 	var wait sync.WaitGroup
 	for session := range s.sdk.Sessions() {

@@ -53,8 +53,8 @@ func post(h http.Handler, body string, header map[string]string) *httptest.Respo
 	return w
 }
 
-// Host × Origin × bind × token: a request passes if all of them are right; otherwise it
-// gets the status of the first wrong one.
+// TestHTTPMatrix combines Hosts, Origins, bind addresses and tokens. A request passes if
+// all are right, and otherwise gets the status for the first wrong one.
 func TestHTTPMatrix(t *testing.T) {
 	run := stress.Start(t, "HTTP: Host × Origin × bind × token", 1, 1)
 	type value struct {
@@ -84,7 +84,7 @@ func TestHTTPMatrix(t *testing.T) {
 		{"", false, false, false},
 	}
 	origins := []value{
-		{"-", true, true, true}, // no header: not a browser
+		{"-", true, true, true}, // without an Origin header, so not from a browser
 		{"http://localhost:3000", true, true, true},
 		{"https://127.0.0.1", true, true, true},
 		{"http://[::1]:9", true, true, true},
@@ -153,7 +153,7 @@ func TestHTTPMatrix(t *testing.T) {
 	t.Logf("%d were let in", passed)
 }
 
-// Other invalid requests.
+// Other invalid requests are refused.
 func TestHTTPRefusals(t *testing.T) {
 	h := testHandler(t, newTestServer(t, nil), HTTPOptions{})
 	hello := call(1, "initialize", initParams)
@@ -214,7 +214,7 @@ func TestHTTPRefusals(t *testing.T) {
 	}
 }
 
-// Requests of both protocol generations, recognised by header and by body.
+// Requests of both protocol generations are recognized by header and by body.
 func TestEras(t *testing.T) {
 	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
 	for _, c := range []struct {
@@ -268,7 +268,7 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return b.next.RoundTrip(r)
 }
 
-// connect is the SDK's own client.
+// connect connects with the SDK's own client.
 func connect(t testing.TB, url, version string, opts *mcp.ClientOptions) *mcp.ClientSession {
 	t.Helper()
 	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, opts)
@@ -330,7 +330,7 @@ func raw(ctx context.Context, url, body string, header map[string]string) (*http
 	return http.DefaultClient.Do(r)
 }
 
-// answer reads the single answer of a response, streamed or not.
+// answer returns the only answer in a response, which may be a stream.
 func answer(resp *http.Response) (m message, err error) {
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
@@ -346,8 +346,8 @@ func answer(resp *http.Response) (m message, err error) {
 	return m, json.Unmarshal(data, &m)
 }
 
-// Both protocols cancel within 50 ms: the old one by a message, the new one by closing
-// the connection.
+// Both protocols cancel a call within 50 ms: the old one by a message, the new one by
+// closing the connection.
 func TestHTTPCancel(t *testing.T) {
 	ended := make(chan time.Time, 1)
 	reg := stock(t)
@@ -431,8 +431,8 @@ func TestHTTPCancel(t *testing.T) {
 	})
 }
 
-// within50 starts and cancels calls until one ends in time, since the machine may be
-// busy.
+// within50 starts and cancels calls until one ends within 50 ms, because the machine may
+// be busy.
 func within50(t *testing.T, started <-chan struct{}, ended <-chan time.Time, start func(i int) (cancel func())) {
 	t.Helper()
 	best := time.Hour
@@ -453,7 +453,7 @@ func within50(t *testing.T, started <-chan struct{}, ended <-chan time.Time, sta
 	}
 }
 
-// 100 clients at once, reading and writing: no error, and memory stays flat.
+// 100 clients read and write concurrently, without errors, and memory does not grow.
 func TestHundredClients(t *testing.T) {
 	stress.SkipShort(t)
 	clients, rounds := stress.Size(40, 100), 4 // 100 × 4 × 2 calls in make stress
@@ -523,7 +523,7 @@ func mixedCall(c *mcp.ClientSession, i, j int) error {
 	return nil
 }
 
-// If there are too many sessions, the oldest one is ended; the new one works.
+// If there are too many sessions, the oldest is ended, and the new one works.
 func TestSessionLimit(t *testing.T) {
 	stress.SkipShort(t)
 	h := testHandler(t, newTestServer(t, nil), HTTPOptions{})
@@ -545,10 +545,10 @@ func TestSessionLimit(t *testing.T) {
 	}
 }
 
-// An open stream of a client does not delay the shutdown.
+// A client's open stream does not delay the shutdown.
 func TestHTTPShutdown(t *testing.T) {
 	s := newTestServer(t, nil)
-	s.grace = time.Minute // so that waiting for it would be noticed on any machine
+	s.grace = time.Minute // long enough to be noticed if the shutdown waits
 	url, stop := listen(t, s, "127.0.0.1:0")
 	resp, err := raw(context.Background(), url, call(1, "initialize", initParams), nil)
 	if err != nil {
@@ -577,7 +577,7 @@ func TestHTTPShutdown(t *testing.T) {
 	stream.Body.Close()
 }
 
-// After 3,000 more or less invalid requests over HTTP a valid one is answered.
+// After 3,000 mostly invalid requests over HTTP a valid one is answered.
 func TestFuzzedHTTP(t *testing.T) {
 	stress.SkipShort(t)
 	h := testHandler(t, newTestServer(t, nil), HTTPOptions{})

@@ -14,32 +14,31 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// Limits on the resources of clients. No client can starve the others: each gets at
-// most half of anything, and a body that does not arrive holds nothing that another
+// Limits on the resources that clients use. No client can starve the others: each gets at
+// most half of any resource, and a body that doesn't arrive occupies nothing that another
 // request needs.
-// nothing that another request needs.
 const (
-	// maxBodies limits the bodies being read. Beyond it the one that has waited longest
-	// is ended.
+	// maxBodies limits how many bodies are read concurrently. If there are more, the
+	// request that has waited longest is ended.
 	maxBodies = 256
-	// bodyMemory limits the bytes of all bodies until their calls have ended. Decoding
-	// briefly takes about four times as much.
+	// bodyMemory limits the total size of the bodies of running calls. Decoding them
+	// takes about four times as much for a short time.
 	bodyMemory = 64 << 20
 	// stalled is how long a body may pause before the request is ended.
 	stalled = 5 * time.Second
-	// memoryWait is how long a request waits for other requests to end.
+	// memoryWait is how long a request waits for memory.
 	memoryWait = 10 * time.Second
 )
 
-// The SDK's errors quote their subject, a method or a kind of reference, with up to
-// eleven times as many bytes. So a call is refused if its method is longer than all known
-// ones, or if it is larger than its method can need.
+// The SDK's errors quote the method or reference that they are about, escaped to up to
+// eleven times its size. So a call is refused if its method is longer than any known one,
+// or if the call is larger than its method can need.
 const (
 	maxMethod = 1000
-	maxPlain  = 64 << 10 // bytes of a call, except those that carry a text
+	maxPlain  = 64 << 10 // largest size in bytes of a call that has no text argument
 )
 
-// overlong returns why a call of that many bytes is refused; "" if it is accepted.
+// overlong returns why a call of size bytes is refused, or "" if it is accepted.
 func overlong(method string, size int) (code int64, why string) {
 	switch {
 	case len(method) > maxMethod:
@@ -55,7 +54,7 @@ var (
 	errCrowded = errors.New("the server is busy with other requests; try again")
 )
 
-// clientOf identifies clients by session, else by address.
+// clientOf identifies a client by its session, or by its address if it has none.
 func clientOf(r *http.Request, known func(session string) bool) string {
 	if id := r.Header.Get("Mcp-Session-Id"); id != "" && known(id) {
 		return "session " + id
@@ -67,20 +66,21 @@ func clientOf(r *http.Request, known func(session string) bool) string {
 	return "address " + host
 }
 
-// shares distributes a limited resource; one client gets at most half.
+// shares distributes a limited resource. One client gets at most half of it.
 type shares struct {
 	mu    sync.Mutex
 	left  int
 	each  int
 	held  map[string]int
-	freed chan struct{} // closed and replaced whenever something is returned
+	freed chan struct{} // closed and replaced whenever a share is returned
 }
 
 func newShares(total int) *shares {
 	return &shares{left: total, each: total / 2, held: map[string]int{}, freed: make(chan struct{})}
 }
 
-// take takes n, waiting until ctx is done. A client that already has its half waits too.
+// take takes n units for a client. It waits, until ctx is done, if too few are left or
+// the client would have more than half.
 func (s *shares) take(ctx context.Context, client string, n int) error {
 	for {
 		s.mu.Lock()
@@ -118,10 +118,10 @@ func (s *shares) give(client string, n int) {
 type bodies struct {
 	mu     sync.Mutex
 	next   uint64
-	ending map[uint64]func() // by age
+	ending map[uint64]func() // ends the request; keys increase with time
 }
 
-// enter adds a request, and ends the oldest if there are too many.
+// enter adds a request, and ends the oldest one if there are too many.
 func (b *bodies) enter(end func()) (leave func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -146,8 +146,8 @@ func (b *bodies) enter(end func()) (leave func()) {
 	}
 }
 
-// readBody reads a body of up to maxMessage bytes while it keeps arriving. Its memory
-// counts for the client until release.
+// readBody reads a body of up to maxMessage bytes, as long as data keeps arriving. Its
+// size counts as memory of the client until release is called.
 func (h *handler) readBody(w http.ResponseWriter, r *http.Request, client string) (body []byte, release func(), status int, err error) {
 	control := http.NewResponseController(w)
 	ctx, cancel := context.WithTimeout(r.Context(), h.memoryWait)
@@ -156,13 +156,13 @@ func (h *handler) readBody(w http.ResponseWriter, r *http.Request, client string
 	release = func() { h.memory.give(client, held) }
 	fail := func(status int, err error) ([]byte, func(), int, error) {
 		release()
-		// Don't wait for the rest of the body: net/http would read it, without a deadline,
-		// before it sends the answer.
+		// Without this, net/http would read the rest of the body, with no deadline,
+		// before sending the response.
 		w.Header().Set("Connection", "close")
 		_ = control.SetReadDeadline(time.Now())
 		return nil, func() {}, status, err
 	}
-	// Memory for a body of known length is reserved at once, otherwise as it arrives.
+	// If the length is known, memory is reserved now, otherwise as data arrives.
 	if n := r.ContentLength; n > maxMessage {
 		return fail(http.StatusRequestEntityTooLarge, errLong)
 	} else if n > 0 {
@@ -176,7 +176,7 @@ func (h *handler) readBody(w http.ResponseWriter, r *http.Request, client string
 	ends := time.Now().Add(h.bodyTime)
 	buf := make([]byte, min(max(held, 512), 64<<10))
 	for {
-		_ = control.SetReadDeadline(earlier(ends, time.Now().Add(h.stalled))) // not every connection supports one
+		_ = control.SetReadDeadline(earlier(ends, time.Now().Add(h.stalled))) // not every connection supports deadlines
 		n, err := r.Body.Read(buf)
 		if len(body)+n > maxMessage {
 			return fail(http.StatusRequestEntityTooLarge, errLong)
@@ -216,15 +216,14 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// visits tracks the sessions of clients before 2026-07-28, to choose which one to end if
-// there are too many: first those that were only initialized, then the least recently
-// used.
+// visits tracks the sessions of clients before 2026-07-28, to select one to end if there
+// are too many: first those without a call, then the least recently used.
 type visits struct {
 	mu    sync.Mutex
 	clock uint64
 	open  map[string]*visit
-	gone  map[string]bool // recently ended
-	order []string        // of gone, oldest first
+	gone  map[string]bool // sessions ended recently
+	order []string        // the keys of gone, oldest first
 }
 
 type visit struct {
@@ -245,7 +244,7 @@ func (v *visits) seen(id string, call bool) {
 	s := v.open[id]
 	if s == nil {
 		if v.gone[id] || call {
-			return // ended, or invented by the client
+			return // ended, or an id made up by the client
 		}
 		s = &visit{}
 		v.open[id] = s
@@ -268,7 +267,7 @@ func (v *visits) ended(id string) {
 	delete(v.open, id)
 }
 
-// sendAway picks the session to end.
+// sendAway selects the session to end.
 func (v *visits) sendAway() (id string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -290,7 +289,7 @@ func (v *visits) sendAway() (id string) {
 	return id
 }
 
-// whyGone is the message for a client whose session was ended; "" for others.
+// whyGone returns the message for a client whose session was ended, or "" if it was not.
 func (v *visits) whyGone(id string) string {
 	v.mu.Lock()
 	defer v.mu.Unlock()

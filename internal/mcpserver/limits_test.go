@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// unfinished opens a connection that announces a body and sends a part of it.
+// unfinished opens a connection that announces a body and sends only a part of it.
 func unfinished(t *testing.T, address, session string) net.Conn {
 	t.Helper()
 	c, err := net.Dial("tcp", address)
@@ -28,9 +28,9 @@ func unfinished(t *testing.T, address, session string) net.Conn {
 	return c
 }
 
-// Bodies that never arrive block no resources: with more of them than the limit of calls,
-// calls are still answered, the oldest are ended for new ones, and one that sends nothing
-// ends with 408.
+// Bodies that never arrive block nothing. Even if there are more of them than calls are
+// allowed, calls are answered and the oldest bodies are ended for new ones. A client that
+// sends no body gets 408.
 func TestUnfinishedBodiesBlockNothing(t *testing.T) {
 	h := testHandler(t, newTestServer(t, nil), HTTPOptions{}).(*handler)
 	h.stalled = time.Hour
@@ -74,8 +74,8 @@ func TestStalledBodyEnds(t *testing.T) {
 	}
 }
 
-// All bodies together use a limited amount of memory, one client at most half of it, and
-// another client is served meanwhile.
+// All bodies together use a limited amount of memory, and those of one client at most
+// half of it. Another client is served meanwhile.
 func TestBodiesShareMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a second: run without -short")
@@ -135,8 +135,8 @@ func request(body string) *http.Request {
 	return r
 }
 
-// A crowd of sessions that are only initialized displaces each other, not the session in
-// use; clients of displaced sessions are told why.
+// If there are too many sessions, those without calls are ended before the one in use.
+// Clients of ended sessions are told the reason.
 func TestCrowdSparesSessionsInUse(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a second: run without -short")

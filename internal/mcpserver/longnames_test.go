@@ -10,8 +10,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// longNames returns requests with a name of 100 KB in each place for a name, of letters
-// and of characters that become longer when quoted.
+// longNames returns requests with a name of 100 KB wherever a name is allowed, of letters
+// or of characters that become longer when quoted.
 func longNames() map[string]string {
 	list := map[string]string{}
 	for kind, unit := range map[string]string{"letters": "x", "escapes": `\u0001`, "tags": "\U000e0041"} {
@@ -26,13 +26,13 @@ func longNames() map[string]string {
 		list["subscription of "+kind] = call(1, "resources/subscribe", `{"uri":"`+long+`"}`)
 		list["cursor of "+kind] = call(1, "tools/list", `{"cursor":"`+long+`"}`)
 	}
-	// Short, but not representable when quoted the way Go does it.
+	// Short, but quoted in Go syntax it isn't valid JSON.
 	list["address with a control character"] = call(1, "resources/read", `{"uri":"x:\u0001\u007f"}`)
 	return list
 }
 
-// An error names the missing thing, but not in full: otherwise a call of 16 MB would be
-// answered with several times that.
+// An error quotes only a part of a long name. Otherwise the response to a 16 MB call
+// would be several times as large.
 func TestLongNamesAreNotRepeated(t *testing.T) {
 	const most = 8 << 10
 	p := serve(t, newTestServer(t, nil))
@@ -62,7 +62,7 @@ func TestLongNamesAreNotRepeated(t *testing.T) {
 	}
 }
 
-// An answer that is not JSON is an error of that call only.
+// An answer that isn't valid JSON is an error of that call only.
 func TestAnswerThatCanNotBeWritten(t *testing.T) {
 	var out strings.Builder
 	c := newLineConn(strings.NewReader(""), &out, time.Second)

@@ -13,15 +13,16 @@ import (
 	"quarry/internal/crew"
 )
 
-// Offer is a page on which the user decides something that a call waits for. Its address
-// must not contain a secret: the client reads it, and may show it to the model.
+// Offer is a page on which the user can make a decision that a call waits for. Its
+// address must not contain a secret, because the client reads it and may show it to the
+// model.
 type Offer struct{ ID, Message, Address string }
 
 type offerKey struct{}
 
-// OfferPage offers a page to the user of the calling client, if the client declares
-// elicitation by URL. The call continues at once whatever the user answers, because the
-// decision is made on the page. done is called when the call no longer waits.
+// OfferPage offers a page to the client's user, if the client supports elicitation by
+// URL. It does not wait for the user, whose decision is made on the page. done must be
+// called when the call no longer waits.
 func OfferPage(ctx context.Context, o Offer) (done func()) {
 	if offer, ok := ctx.Value(offerKey{}).(func(Offer) func()); ok {
 		return offer(o)
@@ -40,23 +41,25 @@ func opensPages(req *mcp.CallToolRequest) bool {
 
 // offering runs a call of a client that can open pages.
 //
-// Before 2026-07-28 the server asks the client while the call waits. From then on a server
-// can ask only in its answers: the answer to the call is the offer, the call itself
-// continues, and the client sends the key from the offer to get its answer.
+// Before 2026-07-28, the server sends the offer as a request while the call waits. From
+// then on, a server can make requests only in a response. So the response to the call is
+// the offer, the call continues in the background, and the client sends the offer's key
+// to get the result.
 func (s *Server) offering(ctx context.Context, req *mcp.CallToolRequest, run func(context.Context) (*mcp.CallToolResult, error)) (*mcp.CallToolResult, error) {
 	if p := req.Session.InitializeParams(); p != nil && p.ProtocolVersion < firstStateless {
 		return run(context.WithValue(ctx, offerKey{}, func(o Offer) func() { return ask(ctx, req.Session, o) }))
 	}
 	h := &heldCall{over: make(chan struct{})}
 	offers := make(chan Offer, 1)
-	// The call may outlive this request. Until the offer is made it ends with it.
+	// The call may outlive this request. Until an offer is made, the end of the request
+	// cancels the call.
 	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	unbind := context.AfterFunc(ctx, cancel)
 	h.cancel = cancel
 	own = context.WithValue(own, offerKey{}, func(o Offer) func() {
 		select {
 		case offers <- o:
-		default: // one is enough
+		default: // only the first offer is sent
 		}
 		return func() {}
 	})
@@ -83,13 +86,13 @@ func (s *Server) offering(ctx context.Context, req *mcp.CallToolRequest, run fun
 	return h.res, h.err
 }
 
-// ask offers a page with a request from the server.
+// ask sends an offer as a request from the server.
 func ask(ctx context.Context, session *mcp.ServerSession, o Offer) (done func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	answered := make(chan struct{})
 	go func() {
 		defer close(answered)
-		// The call doesn't depend on whether the user opens the page.
+		// Ignore the response: the call doesn't depend on it.
 		_, _ = session.Elicit(ctx, o.params())
 	}()
 	return func() {
@@ -99,28 +102,28 @@ func ask(ctx context.Context, session *mcp.ServerSession, o Offer) (done func())
 	}
 }
 
-// heldCall is a call whose client was sent to a page and returns for the answer.
+// heldCall is a call whose client got an offer and will come back for the result.
 type heldCall struct {
 	cancel context.CancelFunc
-	over   chan struct{} // closed when it has ended
+	over   chan struct{} // closed when the call has ended
 	res    *mcp.CallToolResult
 	err    error
 }
 
 const (
 	maxHeld = 64
-	// heldFor is how long an answer is kept for a client that may return.
+	// heldFor is how long the result is kept for the client.
 	heldFor = 10 * time.Minute
 	endHeld = 200 * time.Millisecond
 )
 
-// heldCalls has those calls by a key that only their client knows.
+// heldCalls has the held calls by key. Only the client knows the key of its call.
 type heldCalls struct {
 	mu    sync.Mutex
 	calls map[string]*heldCall // guarded by mu
 }
 
-// add stores a call and returns its key; "" if too many are stored.
+// add stores a call and returns its key, or "" if there are too many.
 func (l *heldCalls) add(h *heldCall) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -144,7 +147,7 @@ func (l *heldCalls) take(key string) *heldCall {
 	return h
 }
 
-// resume gives a returning client the answer to its call.
+// resume waits for the result of a held call and returns it.
 func (l *heldCalls) resume(ctx context.Context, key string) (*mcp.CallToolResult, error) {
 	h := l.take(key)
 	if h == nil {
@@ -155,8 +158,8 @@ func (l *heldCalls) resume(ctx context.Context, key string) (*mcp.CallToolResult
 	return h.res, h.err
 }
 
-// end cancels the calls that will not be asked for again, and waits a moment for them: a
-// call that waits for a person ends at once.
+// end cancels all held calls and waits for them for a short time. A call that waits for a
+// user ends at once.
 func (l *heldCalls) end() {
 	l.mu.Lock()
 	calls := l.calls

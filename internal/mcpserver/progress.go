@@ -10,8 +10,8 @@ import (
 	"quarry/tool"
 )
 
-// progressEvery is the minimal time between two reports of one call: people can't read
-// faster, and a search handles thousands of files in it.
+// progressEvery is the minimum time between two reports of a call. Users can't read
+// faster, and a search may process thousands of files in this time.
 const progressEvery = 50 * time.Millisecond
 
 // progress sends the reports of one call.
@@ -33,7 +33,7 @@ func withProgress(ctx context.Context, req *mcp.CallToolRequest) (context.Contex
 		return ctx, func() {}
 	}
 	p := &progress{send: func(done, total int64, message string) {
-		// A disconnected client is noticed by the answer, not here.
+		// Ignore errors: sending the response will notice a disconnected client.
 		_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
 			ProgressToken: token, Progress: float64(done), Total: float64(total), Message: message,
 		})
@@ -41,7 +41,8 @@ func withProgress(ctx context.Context, req *mcp.CallToolRequest) (context.Contex
 	return tool.WithProgress(ctx, p.report), p.end
 }
 
-// report limits the rate of reports. The last one, when all is done, is always sent.
+// report sends a report, but not too often. The last one, with done equal to total, is
+// always sent.
 func (p *progress) report(done, total int64, message string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -52,8 +53,8 @@ func (p *progress) report(done, total int64, message string) {
 	p.send(done, total, message)
 }
 
-// end drops the reports of a goroutine that outlives the call: after the answer they would
-// be a protocol error.
+// end drops later reports, from goroutines that outlive the call. Sent after the
+// response, they would violate the protocol.
 func (p *progress) end() {
 	p.mu.Lock()
 	p.over = true

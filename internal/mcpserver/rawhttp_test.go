@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// Requests that no client library sends: contradicting lengths, spellings of the Host,
-// upgrades, pipelined requests. The first answer has the status, or the connection is
-// closed without one.
+// TestRawHTTP sends requests that no client library sends: contradictory lengths, unusual
+// spellings of Host, upgrades, pipelined requests. The first response has the expected
+// status, or the connection is closed without one.
 func TestRawHTTP(t *testing.T) {
 	ln, token := serving(t)
 	port := ln.Addr().(*net.TCPAddr).Port
@@ -92,7 +92,7 @@ func TestRawHTTP(t *testing.T) {
 		if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
 			t.Fatal(err)
 		}
-		go func() { _, _ = io.WriteString(conn, c.send) }() // the answer may arrive before everything is read
+		go func() { _, _ = io.WriteString(conn, c.send) }() // the response may come before everything was read
 		resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		got := 0
 		if err == nil {

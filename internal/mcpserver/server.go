@@ -1,9 +1,9 @@
-// Package mcpserver speaks the Model Context Protocol for a tool.Registry, over
-// stdio and over HTTP. It is the only importer of the MCP SDK.
+// Package mcpserver implements the Model Context Protocol for a tool.Registry, over stdio
+// and HTTP. No other package imports the MCP SDK.
 //
-// It knows tools and files through small interfaces and never sees a workspace. No input
-// from a client ends the process: a garbage line, a huge one, an unknown method and a
-// panicking handler are all answered, and the next request is served.
+// It knows tools and files only through small interfaces, not workspaces. No input from a
+// client ends the process: invalid and huge lines, unknown methods and panicking handlers
+// all get an error response, and the next request is served.
 package mcpserver
 
 import (
@@ -24,32 +24,33 @@ import (
 	"quarry/tool"
 )
 
-// maxMessage limits one message, a line of stdio or a body of HTTP. It must hold a file
-// given to write_file. The SDK's own limit for a line is the same.
+// maxMessage limits the size of a message, which is a line of stdio or an HTTP body. It
+// must be large enough for a file passed to write_file. The SDK has the same limit for
+// lines.
 const maxMessage = 16 << 20
 
-// maxCalls limits the concurrent calls of a server. Further calls are refused with an
-// error rather than queued, so that memory is bounded and the client is told.
+// maxCalls limits the concurrent calls of a server. More calls are refused, not queued,
+// so that memory is bounded and the client knows.
 const maxCalls = 512
 
-// DefaultGrace is one second for calls to be answered, and 600 ms for cancelled ones to
-// end. In the rest of two seconds the process closes its resources.
+// DefaultGrace is one second for calls to complete, and 600 ms for cancelled ones to end.
+// Together with closing resources, the process should exit within two seconds.
 const DefaultGrace = 1600 * time.Millisecond
 
 // Options are the options of New; nil means the zero value.
 type Options struct {
-	Version string // of the program
-	// Instructions tell a model the purpose of each tool, and the policy.
+	Version string // the program's version
+	// Instructions explain the tools and the policy to a model.
 	Instructions string
-	// Structured adds the structured form to every result's text, and its schema to
-	// every tool. Some clients (Claude Code, Copilot, VS Code, Codex) then show the model only
-	// that form, so both should say the same.
+	// Structured adds a structured form to the text of every result, and its schema to
+	// every tool. Some clients (Claude Code, Copilot, VS Code, Codex) then show the model
+	// only the structured form, so both should have the same information.
 	Structured bool
-	// Connected is called when a client has identified itself, and Called for each tool
-	// call, before it is answered; both may be nil.
+	// Connected, if set, is called when a client has identified itself. Called, if set,
+	// is called before each tool call.
 	Connected func(tool.Client)
 	Called    func(tool.Client, *tool.Tool)
-	// Answered is called for each answered call; it may be nil.
+	// Answered, if set, is called after each tool call.
 	Answered func(Answer)
 	// Logger receives messages about failures; nil logs nothing.
 	Logger *slog.Logger
@@ -64,8 +65,8 @@ type Answer struct {
 	Tool      *tool.Tool
 	Arguments json.RawMessage
 	Began     time.Time
-	Bytes     int        // of the text
-	Code      fault.Code // of an error; "" if it succeeded
+	Bytes     int        // size of the text
+	Code      fault.Code // the error's code; "" if the call succeeded
 }
 
 // Server offers one set of tools to any number of clients.
@@ -86,7 +87,8 @@ type Server struct {
 // New makes a server for the tools of a registry.
 func New(tools *tool.Registry, opts *Options) (*Server, error) { return newServer(tools, opts, nil) }
 
-// newServer lets the conformance test change the SDK's options.
+// newServer is New, with a function that changes the SDK's options, for the conformance
+// test.
 func newServer(tools *tool.Registry, opts *Options, change func(*mcp.ServerOptions)) (*Server, error) {
 	opts = cmp.Or(opts, &Options{})
 	s := &Server{tools: tools, log: opts.Logger, grace: opts.Grace, structured: opts.Structured, connected: opts.Connected, called: opts.Called, answered: opts.Answered}
@@ -97,9 +99,9 @@ func newServer(tools *tool.Registry, opts *Options, change func(*mcp.ServerOptio
 	settings := &mcp.ServerOptions{
 		Instructions: opts.Instructions,
 		Logger:       slog.New(atLeast{s.log.Handler(), slog.LevelWarn}),
-		// Answers depend on the owner's policy, so they must not be cached by others.
+		// Answers depend on the owner's policy, so shared caches must not store them.
 		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" },
-		// The lists of a server don't change while it runs, and it doesn't send logs, so
+		// The lists of tools don't change while the server runs, and it sends no logs, so
 		// neither capability is announced.
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 	}
@@ -125,7 +127,7 @@ func (s *Server) definition(t *tool.Tool) (*mcp.Tool, error) {
 		Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.InputSchema(),
 		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: t.Hints.ReadOnly, IdempotentHint: t.Hints.Idempotent, OpenWorldHint: &no},
 	}
-	if !t.Hints.ReadOnly { // otherwise the hint has no meaning, and costs tokens in every conversation
+	if !t.Hints.ReadOnly { // for a read-only tool the hint has no meaning, and would cost tokens in every conversation
 		d.Annotations.DestructiveHint = &destructive
 	}
 	if t.OutputSchema == nil {
@@ -141,9 +143,9 @@ func (s *Server) definition(t *tool.Tool) (*mcp.Tool, error) {
 	return d, nil
 }
 
-// orError makes a schema that also accepts an error result. Clients differ: the
-// TypeScript SDK validates error results like any other, so the schema must allow them. The
-// schema's definitions move to the top, where its references expect them.
+// orError extends a schema to also accept an error result, because the TypeScript SDK
+// validates error results too. The schema's definitions are moved to the top level, where
+// its references expect them.
 func orError(schema json.RawMessage) (json.RawMessage, error) {
 	var parts map[string]json.RawMessage
 	if err := json.Unmarshal(schema, &parts); err != nil {
@@ -173,8 +175,9 @@ func orError(schema json.RawMessage) (json.RawMessage, error) {
 	return json.Marshal(whole)
 }
 
-// clientInfo returns the client's name. If the client gave one at the start of the
-// session, a call can't change it: otherwise a client could avoid the review of its changes.
+// clientInfo returns the client's name. A name given at the start of the session takes
+// precedence over a call's: otherwise a client could change its name to avoid review of
+// its changes.
 func clientInfo(req *mcp.CallToolRequest) *mcp.Implementation {
 	if req.Session != nil {
 		if p := req.Session.InitializeParams(); p != nil && p.ClientInfo != nil {
@@ -184,7 +187,7 @@ func clientInfo(req *mcp.CallToolRequest) *mcp.Implementation {
 	return req.ClientInfo()
 }
 
-// call runs a tool, or continues a call whose client was sent to a page.
+// call runs a tool, or resumes a held call.
 func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	if key := req.Params.RequestState; key != "" {
 		return s.held.resume(ctx, key)
@@ -208,7 +211,7 @@ func (s *Server) run(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallTo
 	}
 	if info := clientInfo(req); info != nil {
 		client := tool.Client{Name: info.Name, Version: info.Version}
-		if session := tool.SessionOf(ctx); session != nil { // over stateless HTTP each request has its own
+		if session := tool.SessionOf(ctx); session != nil { // with stateless HTTP each request has its own session
 			client.Session = session.ID
 		}
 		ctx = tool.WithClient(ctx, client)
@@ -238,8 +241,8 @@ func (s *Server) run(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallTo
 	return out, nil
 }
 
-// guard is called before every handler. It turns a panic into an error, answers requests
-// that the SDK has no hook for, and suggests a tool for an unknown name.
+// guard wraps every handler. It turns a panic into an error, handles requests for which
+// the SDK has no hook, and suggests a tool for an unknown name.
 func (s *Server) guard(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (res mcp.Result, err error) {
 		defer func() {
@@ -258,7 +261,7 @@ func (s *Server) guard(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// greet reports a new client.
+// greet calls s.connected for a new client.
 func (s *Server) greet(req mcp.Request) {
 	from, ok := req.(interface{ ClientInfo() *mcp.Implementation })
 	if s.connected == nil || !ok {
@@ -275,7 +278,7 @@ func (s *Server) greet(req mcp.Request) {
 	s.connected(c)
 }
 
-// clearer suggests the tool that an unknown name most likely means.
+// clearer adds to an error about an unknown tool the most similar tool name.
 func (s *Server) clearer(err error, req mcp.Request) error {
 	var wire *jsonrpc.Error
 	if call, ok := req.(*mcp.CallToolRequest); ok && errors.As(err, &wire) && s.tools.Lookup(call.Params.Name) == nil {
@@ -285,12 +288,12 @@ func (s *Server) clearer(err error, req mcp.Request) error {
 	return err
 }
 
-// maxError is how many bytes of an error are sent. An error quotes the missing name, which
-// can be as long as a message.
+// maxError limits the size of an error sent to a client. Errors quote names, which may be
+// as long as a message.
 const maxError = 2000
 
-// short cuts an error. Data that is not JSON is omitted: the SDK quotes a URI as Go does,
-// and then could not send the answer at all.
+// short shortens an error. It omits Data that isn't valid JSON: the SDK quotes URIs in Go
+// syntax, and could then not encode the response.
 func short(err error) error {
 	var wire *jsonrpc.Error
 	if !errors.As(err, &wire) {
@@ -316,8 +319,8 @@ func cut(text string) string {
 	return strings.ToValidUTF8(text[:maxError], "") + "…"
 }
 
-// atLeast is a log handler that drops less important messages: the SDK writes a line for
-// every connection.
+// atLeast is a log handler that drops messages below a level, because the SDK logs every
+// connection.
 type atLeast struct {
 	slog.Handler
 	level slog.Level

@@ -63,7 +63,8 @@ func TestToolsList(t *testing.T) {
 	}
 }
 
-// Text and structured form of results, error results, panics, unknown tools.
+// TestCall checks the text and structured form of results and errors, panics, and unknown
+// tools.
 func TestCall(t *testing.T) {
 	for _, structured := range []bool{true, false} {
 		t.Run(fmt.Sprintf("structured=%v", structured), func(t *testing.T) { testCall(t, structured) })
@@ -112,7 +113,7 @@ func testCall(t *testing.T, structured bool) {
 	}
 }
 
-// The newest protocol needs no handshake, and works beside the old one.
+// The newest protocol needs no handshake. Both generations work on one connection.
 func TestStatelessStdio(t *testing.T) {
 	p := serve(t, newTestServer(t, nil))
 	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
@@ -126,7 +127,7 @@ func TestStatelessStdio(t *testing.T) {
 	}
 }
 
-// A cancelled call ends, using at most 50 ms of processor time, and others continue.
+// A cancelled call ends, using at most 50 ms of processor time, and other calls continue.
 func TestCancel(t *testing.T) {
 	p := serve(t, newTestServer(t, nil))
 	p.initialize()
@@ -149,7 +150,8 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// Progress is sent only if requested: increasing, rate-limited, before the answer.
+// Progress is sent only on request, with increasing values, not too often, and before the
+// answer.
 func TestProgress(t *testing.T) {
 	p := serve(t, newTestServer(t, nil))
 	p.initialize()
@@ -194,7 +196,7 @@ func TestProgressEnds(t *testing.T) {
 	}
 }
 
-// On shutdown, by the end of input or by a signal, calls are answered.
+// When the input ends or a signal arrives, running calls are still answered.
 func TestShutdown(t *testing.T) {
 	stress.SkipTiny(t)
 	t.Run("end of input", func(t *testing.T) {
@@ -217,7 +219,8 @@ func TestShutdown(t *testing.T) {
 		waitEnd(t, p, nil)
 	})
 	t.Run("a call that waits is cancelled after the grace", func(t *testing.T) {
-		// After the grace the call has the same time again to end: 20 ms are too few on a busy machine.
+		// After the grace period, a call has the same time again to end; 20 ms would be
+		// too short on a busy machine.
 		p := serve(t, newTestServer(t, &Options{Grace: time.Second}))
 		p.initialize()
 		p.write(call(1, "tools/call", `{"name":"wait"}`))
@@ -274,7 +277,7 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-// Windows clients write the URI of one file in several ways.
+// Clients on Windows spell a file's URI in several ways.
 func TestFileAddresses(t *testing.T) {
 	for _, c := range []struct{ uri, want, windows string }{
 		{"file:///w/a%20b.md", "/w/a b.md", "/w/a b.md"},
@@ -299,7 +302,7 @@ func TestFileAddresses(t *testing.T) {
 // wsDir is an absolute path on this system.
 var wsDir, _ = filepath.Abs("/ws")
 
-// The calls of one connection share a session, which differs from other connections'.
+// Calls on one connection share a session; other connections have other sessions.
 func TestSessions(t *testing.T) {
 	seen := make(chan tool.Client, 1)
 	reg, err := tool.NewRegistry(&tool.Tool{Name: "who", Description: "Tells who calls.", Run: func(ctx context.Context, _ tool.Args) (*tool.Result, error) {

@@ -10,8 +10,8 @@ import (
 	"quarry/tool"
 )
 
-// A tool is notified when the session that called it has ended. The end of a request
-// without a session is not reported.
+// A tool is told when the session that called it has ended. It is not told about requests
+// without a session.
 func TestSessionEnds(t *testing.T) {
 	ended := make(chan string, 2)
 	reg, err := tool.NewRegistry(&tool.Tool{Name: "stay", Description: "Is told of the end.", Params: []tool.Param{{Name: "name"}}, Run: func(ctx context.Context, a tool.Args) (*tool.Result, error) {

@@ -19,12 +19,11 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// ServeStdio serves one client that writes messages to in and reads them from out, one
-// per line, until in ends or ctx is done. Running calls are then given the grace period to
-// end and be answered.
+// ServeStdio serves one client until in ends or ctx is done. It reads messages from in
+// and writes messages to out, one per line. At the end, running calls have the grace
+// period to complete.
 //
-// A read from in can't be interrupted: the goroutine blocked in it exits only when in
-// ends.
+// A read from in can't be interrupted: the goroutine that reads exits only when in ends.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	defer s.held.end()
 	conn := newLineConn(in, out, s.grace)
@@ -47,54 +46,54 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 		case err := <-ended:
 			return err
 		case <-unread:
-			over, unread = time.After(s.grace*3/8), nil // for the calls cancelled now
+			over, unread = time.After(s.grace*3/8), nil // time for the calls that are now cancelled
 		case <-over:
 			return ErrUnended
 		}
 	}
 }
 
-// ErrUnended reports that the grace period was over before a running call ended. Its
+// ErrUnended means that a call was still running at the end of the grace period. Its
 // resources can't be closed; the process should exit.
 var ErrUnended = errors.New("a call under way did not end in time")
 
-// lineTransport gives the SDK an existing connection.
+// lineTransport is an SDK transport with an existing connection.
 type lineTransport struct{ conn *lineConn }
 
 func (t lineTransport) Connect(context.Context) (mcp.Connection, error) { return t.conn, nil }
 
-// lineConn is a connection with one message per line. The SDK's own connection ends the
-// session at the first invalid line, and forgets the running calls when its input ends.
+// lineConn is a connection with one message per line. It replaces the SDK's own, which
+// ends the session at the first invalid line and drops running calls when the input ends.
 type lineConn struct {
 	lines <-chan line
 	grace time.Duration
-	queue []jsonrpc.Message // rest of a batch; only Read touches it
+	queue []jsonrpc.Message // the rest of a batch; used only by Read
 
-	stop, closed         chan struct{} // no more input wanted; connection closed
+	stop, closed         chan struct{} // closed to stop reading input; closed with the connection
 	stopOnce, closedOnce sync.Once
 	inputOver            chan struct{} // closed at the end of the input
-	unread               chan struct{} // closed later, if the client doesn't read either
-	answered             chan struct{} // has room for one: a call ended
+	unread               chan struct{} // closed after that if the client also stops reading
+	answered             chan struct{} // buffered; receives a value when a call has ended
 
-	// A client that doesn't read its answers blocks writing forever. Read never writes,
-	// so it sees the end of the input nevertheless.
+	// If the client doesn't read, writes block. Read never writes, so it notices the end
+	// of the input nevertheless.
 	writing  sync.Mutex
 	out      io.Writer // guarded by writing
 	refusals chan []byte
-	deaf     bool // the client read nothing for refusalWait; used only by Read
+	deaf     bool // the client has read nothing for refusalWait; used only by Read
 
 	mu    sync.Mutex
 	calls map[jsonrpc.ID]underWay // guarded by mu
-	held  int                     // guarded by mu: bytes of calls whose answers are not yet written
+	held  int                     // guarded by mu: size of the calls whose answers are not yet written
 	room  int                     // maxWaiting, or less in a test
-	// Not yet written; guarded by mu.
+	// Numbers of unwritten messages; guarded by mu.
 	answers, refused int
-	blocked          time.Time // guarded by mu: when the current write began; zero if there is none
+	blocked          time.Time // guarded by mu: when the current write began, or zero
 	notes, cancels   int       // guarded by mu: notifications since a message was last written
-	noteBytes        int       // guarded by mu: their bytes
+	noteBytes        int       // guarded by mu: their total size
 }
 
-// underWay is a call without an answer so far.
+// underWay is an unanswered call.
 type underWay struct {
 	batch *batch // nil if it is not in a batch
 	size  int    // bytes of its message
@@ -106,11 +105,12 @@ type line struct {
 	err  error
 }
 
-// errLong is for a line over the limit. Its text is discarded while it is read.
+// errLong means that a line exceeds the limit. Such lines are skipped without being
+// stored.
 var errLong = fmt.Errorf("a message is over %d MB", maxMessage>>20)
 
-// batch collects the answers to requests that arrived as an array, which protocol versions
-// before 2025-06-18 allow.
+// batch collects the responses to requests that were sent as an array, which protocol
+// versions before 2025-06-18 allow.
 type batch struct {
 	open    int
 	answers []json.RawMessage
@@ -127,7 +127,8 @@ func newLineConn(in io.Reader, out io.Writer, grace time.Duration) *lineConn {
 	return c
 }
 
-// readLines reads ahead by one line, so that Read can stop waiting.
+// readLines reads lines in its own goroutine, one line ahead, so that Read can stop
+// waiting.
 func (c *lineConn) readLines(in io.Reader, lines chan<- line) {
 	r := bufio.NewReaderSize(in, 64<<10)
 	for {
@@ -160,14 +161,14 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 		case long && err == nil:
 			return nil, errLong
 		case err == io.EOF && len(bytes.TrimSpace(text)) > 0:
-			return text, nil // the next read reports the end
+			return text, nil // the next read returns io.EOF
 		default:
 			return text, err
 		}
 	}
 }
 
-// Read returns the next message. Invalid ones are answered here and skipped.
+// Read returns the next message. It refuses invalid ones itself and skips them.
 func (c *lineConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	for {
 		if len(c.queue) > 0 {
@@ -223,7 +224,7 @@ func (c *lineConn) accept(text []byte) {
 }
 
 func (c *lineConn) acceptOne(text []byte, b *batch) {
-	if !json.Valid(text) { // the SDK's decoder stops at the end of the first value
+	if !json.Valid(text) { // the SDK's decoder ignores everything after the first value
 		c.refuse(nil, jsonrpc.CodeParseError, "the line is not JSON")
 		return
 	}
@@ -257,7 +258,7 @@ func (c *lineConn) acceptOne(text []byte, b *batch) {
 	}
 	c.mu.Lock()
 	_, twice := c.calls[req.ID]
-	full := len(c.calls) >= maxCalls || c.answers >= maxCalls // unread answers take memory, too
+	full := len(c.calls) >= maxCalls || c.answers >= maxCalls // unread answers take memory too
 	large := c.held > 0 && c.held+len(text) > c.room
 	if !twice && !full && !large {
 		c.calls[req.ID] = underWay{b, len(text)}
@@ -279,20 +280,20 @@ func (c *lineConn) acceptOne(text []byte, b *batch) {
 	}
 }
 
-// maxWaiting limits the bytes of the running calls, as bodyMemory does over HTTP. A single
-// call is never refused for its size.
+// maxWaiting limits the total size of running calls, like bodyMemory for HTTP. A single
+// call is never refused because of its size.
 const maxWaiting = bodyMemory
 
-// maxNotes is how many notifications the SDK gets between two written messages. While it
-// waits for a client that doesn't read, it keeps them in an unbounded list. maxNoteBytes
-// limits their bytes; those of the protocol have a few hundred.
+// maxNotes limits the notifications passed to the SDK between two written messages, and
+// maxNoteBytes their total size. While a client doesn't read, the SDK keeps them in an
+// unbounded list. The protocol's notifications have a few hundred bytes.
 const (
 	maxNotes     = 1000
 	maxNoteBytes = 8 << 20
 )
 
-// admitsNotification counts a notification, or an answer of the client, and reports whether to pass
-// it to the SDK. Those that cancel a call have their own limit.
+// admitsNotification counts a notification or a client's response, and reports whether to
+// pass it to the SDK. Cancellations have their own limit.
 func (c *lineConn) admitsNotification(cancels bool, size int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -305,10 +306,10 @@ func (c *lineConn) admitsNotification(cancels bool, size int) bool {
 	return c.notes <= maxNotes && c.noteBytes <= maxNoteBytes
 }
 
-// codeBusy is in the range that JSON-RPC reserves for servers.
+// codeBusy is an error code from the range that JSON-RPC reserves for servers.
 const codeBusy = -32000
 
-// idOf finds the id of an otherwise invalid message.
+// idOf returns the id of an invalid message, if it has one.
 func idOf(text []byte) json.RawMessage {
 	var m struct {
 		ID json.RawMessage `json:"id"`
@@ -319,10 +320,10 @@ func idOf(text []byte) json.RawMessage {
 	return m.ID
 }
 
-// exactID reports whether an answer can repeat an id: a valid string, or a number that
-// stays the same. The SDK converts numbers through floats to integers: 1.5 would be
-// answered as 1, another call's id, and 2^53+1 as 2^53. From 2^53 on, neighbouring integers
-// are equal as floats.
+// exactID reports whether a response can repeat an id exactly: a valid string, or a number
+// that the SDK preserves. The SDK converts numbers to float64 and then to integers. It would
+// answer 1.5 as 1, which is another call's id, and 2^53+1 as 2^53: from 2^53 on,
+// neighbouring integers have the same float64.
 func exactID(id json.RawMessage) bool {
 	if len(id) > 0 && id[0] == '"' {
 		var text string
@@ -341,28 +342,28 @@ func mayHaveLoneSurrogate(text []byte) bool {
 	return bytes.Contains(text, []byte(`\ud`)) || bytes.Contains(text, []byte(`\uD`))
 }
 
-// nullID refuses a request whose id is null: its answer could not be told from the answer
-// to another one.
+// nullID is the error for a request whose id is null. Its response could not be told from
+// that to another one.
 const nullID = "the id is null: leave it out for a notification, or give a string or a number"
 
-// sameID refuses a batch.
+// sameID is the error for a batch with duplicate ids.
 const sameID = "two requests of the batch have the same id: their answers could not be told apart"
 
-// notUTF8 refuses a message: decoding would replace each invalid byte with U+FFFD, and so
-// change a path or text.
+// notUTF8 is the error for a message that is not UTF-8. Decoding would replace invalid
+// bytes with U+FFFD, and so change a path or text.
 const notUTF8 = "the message is not valid UTF-8"
 
-// inexact refuses an id that exactID rejects.
+// inexact is the error for an id that exactID rejects.
 const inexact = "the id is not a whole number below 2^53, or a string: it could not be given back as it came"
 
-// maxRefusals is how many refusals wait for a client that doesn't read them. After
-// refusalWait further ones are dropped.
+// maxRefusals limits the refusals waiting for a client that doesn't read. Further ones
+// are dropped after refusalWait.
 const (
 	maxRefusals = 1024
 	refusalWait = 100 * time.Millisecond
 )
 
-// refuse answers a message that the SDK must not see.
+// refuse sends an error for a message that must not reach the SDK.
 func (c *lineConn) refuse(id json.RawMessage, code int64, why string) {
 	data := append(refusal(id, code, why), '\n')
 	c.count(&c.refused, 1)
@@ -383,7 +384,7 @@ func (c *lineConn) refuse(id json.RawMessage, code int64, why string) {
 	c.count(&c.refused, -1)
 }
 
-// count changes a counter or size of unwritten data.
+// count adds n to a counter of unwritten data.
 func (c *lineConn) count(what *int, n int) {
 	c.mu.Lock()
 	*what += n
@@ -407,16 +408,16 @@ func (c *lineConn) writeRefusals() {
 	}
 }
 
-// refusal makes the answer to a refused message.
+// refusal returns the response that refuses a message.
 func refusal(id json.RawMessage, code int64, why string) []byte {
 	if id == nil {
 		id = json.RawMessage("null")
 	}
-	const most = 300 // an error quotes its subject
+	const most = 300 // the error may quote the message
 	if len(why) > most {
 		why = why[:most] + "…"
 	}
-	data, _ := json.Marshal(map[string]any{ // can't fail: the id was parsed before
+	data, _ := json.Marshal(map[string]any{ // can't fail, because the id was parsed
 		"jsonrpc": "2.0", "id": id, "error": map[string]any{"code": code, "message": why},
 	})
 	return data
@@ -426,7 +427,7 @@ func refusal(id json.RawMessage, code int64, why string) []byte {
 func (c *lineConn) Write(_ context.Context, msg jsonrpc.Message) error {
 	data, err := encode(msg)
 	resp, ok := msg.(*jsonrpc.Response)
-	if err != nil && ok { // an error returned here would end the session
+	if err != nil && ok { // returning the error would end the session
 		id, _ := json.Marshal(resp.ID.Raw()) // can't fail: a string or a number
 		data, err = refusal(id, jsonrpc.CodeInternalError, "the answer could not be written: "+err.Error()), nil
 	}
@@ -436,7 +437,7 @@ func (c *lineConn) Write(_ context.Context, msg jsonrpc.Message) error {
 	if ok {
 		var size int
 		data, size, err = c.end(resp.ID, data)
-		defer c.count(&c.held, -size) // the SDK keeps a message until its answer is written
+		defer c.count(&c.held, -size) // the SDK keeps a call's message until its answer is written
 		if data == nil {
 			return err
 		}
@@ -451,8 +452,8 @@ func (c *lineConn) Write(_ context.Context, msg jsonrpc.Message) error {
 	return err
 }
 
-// write writes in pieces of the size of a pipe's buffer, to tell a client that reads slowly
-// from one that doesn't. The caller holds writing.
+// write writes data in pieces of the size of a pipe's buffer, to distinguish a client
+// that reads slowly from one that doesn't read. The caller holds c.writing.
 func (c *lineConn) write(data []byte) error {
 	const piece = 64 << 10
 	for len(data) > 0 {
@@ -472,8 +473,9 @@ func (c *lineConn) block(since time.Time) {
 	c.mu.Unlock()
 }
 
-// end ends a call. It returns the data to write and the size of the call's message. The
-// data is its answer, all answers of its batch if it is the batch's last, or nil.
+// end ends a call and returns the size of its message. out is the data to write: the
+// response; or nil in a batch, except for its last call, for which it has all the batch's
+// responses.
 func (c *lineConn) end(id jsonrpc.ID, data []byte) (out []byte, size int, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -493,9 +495,9 @@ func (c *lineConn) end(id jsonrpc.ID, data []byte) (out []byte, size int, err er
 	return out, call.size, nil
 }
 
-// encode is jsonrpc.EncodeMessage, but does not parse the result again to check it. That
-// was a quarter of the protocol's cost for a 20 KB answer, and results already are JSON on
-// one line.
+// encode is jsonrpc.EncodeMessage without its check, which parses the result again. For a
+// 20 KB answer that took a quarter of the protocol's time, and results already are JSON
+// on one line.
 func encode(msg jsonrpc.Message) ([]byte, error) {
 	resp, ok := msg.(*jsonrpc.Response)
 	if !ok || resp.Error != nil || len(resp.Result) == 0 || bytes.IndexByte(resp.Result, '\n') >= 0 {
@@ -518,11 +520,11 @@ func (c *lineConn) noteAnswered() {
 	}
 }
 
-// drain waits until the running calls are answered, or five eighths of the grace are over,
-// half of that if the client reads nothing. The rest is for calls that are then
-// cancelled.
+// drain waits for the running calls, for at most five eighths of the grace period, or
+// half of that if the client doesn't read. The rest of the period is for calls that are
+// then cancelled.
 func (c *lineConn) drain() {
-	close(c.inputOver) // Read is not called again
+	close(c.inputOver) // Read will not be called again
 	began, tooLate := time.Now(), time.After(c.grace*5/8)
 	look := time.NewTicker(max(c.grace/32, time.Millisecond))
 	defer look.Stop()
@@ -548,14 +550,14 @@ func (c *lineConn) drain() {
 	}
 }
 
-// endInput makes Read return as at the end of the input.
+// endInput makes Read return io.EOF.
 func (c *lineConn) endInput() { c.stopOnce.Do(func() { close(c.stop) }) }
 
-// Close ends the connection. The streams belong to the caller and stay open.
+// Close closes the connection, but not the streams, which belong to the caller.
 func (c *lineConn) Close() error {
 	c.closedOnce.Do(func() { close(c.closed) })
 	return nil
 }
 
-// SessionID is empty: a stream is a single session.
+// SessionID returns "", because a stream is a single session.
 func (c *lineConn) SessionID() string { return "" }

@@ -31,8 +31,8 @@ func serving(t *testing.T) (ln net.Listener, token string) {
 	return ln, token
 }
 
-// Connections without a token don't block those with one: they are closed after their
-// answer, and of the silent ones only the newest are kept.
+// Connections without a token don't block those with one. They are closed after their
+// response, and of those that send nothing only the newest are kept.
 func TestUnauthenticatedDontBlockOthers(t *testing.T) {
 	ln, token := serving(t)
 	var silent []net.Conn
@@ -88,7 +88,7 @@ func TestUnauthenticatedDontBlockOthers(t *testing.T) {
 		_, _ = io.Copy(io.Discard, resp.Body)
 		resp.Body.Close()
 	}
-	// Of the silent ones the oldest were closed.
+	// The oldest silent connections were closed.
 	if err := silent[0].SetReadDeadline(time.Now().Add(5 * time.Second)); err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// startUnread makes a call whose answer has that many bytes, ends the input and returns
-// the reading end of an unbuffered pipe for the answers.
+// startUnread makes a call with an answer of the given size and ends the input. It
+// returns the reading end of an unbuffered pipe with the answers.
 func startUnread(t *testing.T, grace time.Duration, answer int) (out *io.PipeReader, ended <-chan error) {
 	t.Helper()
 	s := newTestServer(t, &Options{Grace: grace})
@@ -34,12 +34,12 @@ func startUnread(t *testing.T, grace time.Duration, answer int) (out *io.PipeRea
 	return r, end
 }
 
-// A client that has closed its side and reads nothing gets less time than one that reads:
-// the process must exit within two seconds, also where timers are late.
+// A client that has closed its side and doesn't read gets less time than one that reads,
+// because the process must exit within two seconds, even if timers are late.
 func TestClientThatReadsNothing(t *testing.T) {
 	const grace = 800 * time.Millisecond
 	least := time.Hour
-	for range 5 { // on a busy machine some take longer; without the fix each takes the grace
+	for range 5 { // on a busy machine some rounds take longer; without the fix all take the whole grace period
 		began := time.Now()
 		_, ended := startUnread(t, grace, 100)
 		if err := <-ended; !errors.Is(err, ErrUnended) {
@@ -52,7 +52,7 @@ func TestClientThatReadsNothing(t *testing.T) {
 	t.Errorf("gone after %v at best, with a grace of %v", least, grace)
 }
 
-// A client that reads slowly gets all answers.
+// A client that reads slowly receives all answers.
 func TestSlowReaderIsWaitedFor(t *testing.T) {
 	stress.SkipTiny(t)
 	const grace = 4 * time.Second
@@ -60,7 +60,7 @@ func TestSlowReaderIsWaitedFor(t *testing.T) {
 	r, w := io.Pipe()
 	go func() {
 		buf := make([]byte, 64<<10)
-		for { // 1.8 s in all: a client that reads nothing gets 1.25
+		for { // 1.8 s in total; a client that reads nothing gets 1.25 s
 			time.Sleep(200 * time.Millisecond)
 			n, err := out.Read(buf)
 			if n > 0 {

@@ -8,10 +8,11 @@ import (
 	"quarry/internal/walk"
 )
 
-// counts lets a lens count the files that the view's policy denies.
+// counts makes a lens count the files that the view's policy denies.
 func (e *Filter) counts(l *index.Lens, o *owned, hidden, ignored bool) {
 	rules := e.root.Policy()
-	// A judge without the policy shows whether the policy is the only reason.
+	// If a judge without the policy accepts a file, the policy is the only reason to hide
+	// it.
 	var open *walk.Judge
 	judge := func() *walk.Judge {
 		if open == nil {
@@ -26,7 +27,7 @@ func (e *Filter) counts(l *index.Lens, o *owned, hidden, ignored bool) {
 		}
 		n := refused(rules, path)
 		switch {
-		case n < len(path): // not denied, or a folder, for which Enters is called
+		case n < len(path): // not denied; or a parent folder is, for which Enters is called
 			return n
 		case ignored && (hidden || !dotted(path)):
 			return n
@@ -44,7 +45,7 @@ func (e *Filter) counts(l *index.Lens, o *owned, hidden, ignored bool) {
 	l.Enters = func(dir string) bool { return judge().Visits(dir) }
 }
 
-// open returns the judge of this view as if its policy denied nothing.
+// open returns a judge for this view without its policy.
 func (e *Filter) open(o *owned, hidden, ignored bool) *walk.Judge {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -62,8 +63,8 @@ func (e *Filter) open(o *owned, hidden, ignored bool) *walk.Judge {
 	return j
 }
 
-// refused returns the length of the part of a path that a policy denies, by a rule or as a
-// secret's name: the whole path, a folder above it, or 0 if nothing is denied.
+// refused returns the length of the prefix of path that a policy denies, by a rule or as
+// the name of a secret: the whole path or a parent folder. It is 0 if nothing is denied.
 func refused(rules *policy.Policy, path string) int {
 	for start := 0; ; {
 		end := strings.IndexByte(path[start:], '/')

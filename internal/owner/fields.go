@@ -10,19 +10,19 @@ import (
 	"quarry/search"
 )
 
-// textsRequest is a search.TextQuery about one folder.
+// textsRequest is a search.TextQuery in the form sent to an owner.
 type textsRequest struct {
 	Scope  search.Scope
 	Having match.Need
 	Names  []string
-	Fields bool // the client asks for indexed fields
+	Fields bool // the client wants the fields in the index
 	// Extractor is the version of the client's extractor.
 	Extractor uint32
 	Keys      []uint64
 	Want      uint64
 }
 
-// query returns the query as the owner answers it; nil stays nil.
+// query returns the search.TextQuery of a request, or nil for a nil request.
 func (r *textsRequest) query() *search.TextQuery {
 	if r == nil {
 		return nil
@@ -34,17 +34,17 @@ func (r *textsRequest) query() *search.TextQuery {
 	return q
 }
 
-// TextsAnswer ends the answer to a Texts request.
+// TextsAnswer is the last message of the answer to a Texts request.
 type TextsAnswer struct {
 	Read []string // files that the client has to read
 	search.Summary
 }
 
-// fieldsBatch is how many bytes are sent at once.
+// fieldsBatch is how many bytes of fields are sent in one message.
 const fieldsBatch = 64 << 10
 
-// Field sends the index's record of a file: its path, its counts and its values, each after its length. An
-// error is reported by Finish.
+// Field sends a file's path, counts and values from the index, each preceded by its
+// length. Errors are reported by Finish.
 func (r *Request) Field(path string, values []byte, counts []uint8) {
 	if len(r.buf) == 0 {
 		r.buf = append(r.buf, msgFields)
@@ -57,7 +57,7 @@ func (r *Request) Field(path string, values []byte, counts []uint8) {
 	}
 }
 
-// flushFields sends the fields that are still in the buffer.
+// flushFields sends the buffered fields.
 func (r *Request) flushFields() error {
 	if r.failed == nil && len(r.buf) > 1 {
 		r.failed = r.send(r.buf)
@@ -66,8 +66,8 @@ func (r *Request) flushFields() error {
 	return r.failed
 }
 
-// Fields asks the owner for its records of files. The summary is nil if there was no answer; look may have
-// been called nevertheless.
+// Fields gets the fields of files from the owner and passes them to look. The summary is
+// nil if there was no complete answer; look may have been called nevertheless.
 func (m *Member) Fields(ctx context.Context, q *search.TextQuery, look func(path string, values []byte, counts []uint8)) (read []string, sum *search.Summary, err error) {
 	if q.NoIndex {
 		return nil, nil, nil
@@ -102,7 +102,7 @@ func (m *Member) Fields(ctx context.Context, q *search.TextQuery, look func(path
 	return answer.Read, &answer.Summary, nil
 }
 
-// extractor returns the version of the extractor of fields; 0 for none.
+// extractor returns the version of the extractor of fields, or 0 if there is none.
 func (m *Member) extractor() uint32 {
 	if m == nil || m.opts.Fields == nil {
 		return 0
@@ -110,7 +110,7 @@ func (m *Member) extractor() uint32 {
 	return m.opts.Fields.Version
 }
 
-// eachField passes the files of a message to look.
+// eachField calls look for the files in a message.
 func (m *Member) eachField(body []byte, look func(path string, values []byte, counts []uint8)) error {
 	for len(body) > 0 {
 		var part [3][]byte

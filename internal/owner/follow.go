@@ -10,7 +10,7 @@ import (
 	"quarry/search"
 )
 
-// reading counts the files and bytes that a build has read.
+// reading counts the files and bytes that a build has read so far.
 type reading struct{ files, total, bytes atomic.Int64 }
 
 func (r *reading) now() search.Progress {
@@ -18,14 +18,15 @@ func (r *reading) now() search.Progress {
 	return search.Progress{Files: int(files), Total: int(max(r.total.Load(), files)), Bytes: r.bytes.Load()}
 }
 
-// progress handles a report: files were read since the last one, bytes is the sum so far.
+// progress is called by the index: files were read since the last call, and bytes in
+// total.
 func (o *owned) progress(files int, bytes int64) {
 	if o.ready.Load() {
 		return // small flushes are not reported
 	}
 	o.reading.files.Add(int64(files))
 	for was := o.reading.bytes.Load(); bytes > was && !o.reading.bytes.CompareAndSwap(was, bytes); {
-		was = o.reading.bytes.Load() // a later report was faster
+		was = o.reading.bytes.Load() // a later report has already been counted
 	}
 	if o.opts.Progress != nil {
 		o.opts.Progress(o.reading.now())
@@ -35,8 +36,8 @@ func (o *owned) progress(files int, bytes int64) {
 // ErrNotOwner is returned for a call that only the index owner can make.
 var ErrNotOwner = fault.New(fault.IndexNotFound, "this process does not own the index of the workspace", "")
 
-// Wait waits until this process has built the index. It returns an error if that
-// isn't possible.
+// Wait waits until this process has built the index. It returns an error if this process
+// is not the owner or the build fails.
 func (m *Member) Wait(ctx context.Context) error {
 	o := m.holds()
 	if o == nil {
@@ -53,10 +54,10 @@ func (m *Member) Wait(ctx context.Context) error {
 	return o.ix.Flush(ctx)
 }
 
-// followEvery is how often Follow checks; a person would not notice more.
+// followEvery is how often Follow checks the progress; a user wouldn't notice more.
 const followEvery = 100 * time.Millisecond
 
-// ErrNobody is returned for a root whose index no process owns.
+// ErrNobody means that no process owns the root's index.
 var ErrNobody = fault.New(fault.IndexNotFound, "no process owns an index of the workspace", "")
 
 // Follow waits until the index is ready, in whichever process owns it, and reports its

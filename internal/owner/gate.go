@@ -2,15 +2,15 @@ package owner
 
 import "sync"
 
-// gate lets the first sweep of an owner enter a folder as soon as it is watched: a change
-// that the sweep misses then makes an event. Without it the sweep would have to wait for
-// all folders.
+// gate lets an owner's first sweep enter each folder as soon as that is watched. A change
+// after that causes an event, so the sweep can't miss it. Without the gate, the sweep
+// would have to wait until all folders are watched.
 type gate struct {
 	mu     sync.Mutex
 	opened sync.Cond
-	up     bool            // all may pass
-	passed map[string]bool // watched
-	swept  map[string]bool // admitted while the gate was in use
+	up     bool            // all folders may be entered
+	passed map[string]bool // folders that are watched
+	swept  map[string]bool // folders entered while the gate was in use
 }
 
 func newGate() *gate {
@@ -27,7 +27,7 @@ func (g *gate) pass(dir string) {
 	g.opened.Broadcast()
 }
 
-// raise opens the gate after the last folder is watched.
+// raise opens the gate for all folders.
 func (g *gate) raise() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -35,7 +35,7 @@ func (g *gate) raise() {
 	g.opened.Broadcast()
 }
 
-// wait returns when a folder may be swept.
+// wait waits until a folder may be entered.
 func (g *gate) wait(dir string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -47,15 +47,15 @@ func (g *gate) wait(dir string) {
 	}
 }
 
-// waited reports whether a folder was swept after it passed the gate, until
-// remove.
+// waited reports whether the sweep entered a folder through the gate. After remove it
+// returns false.
 func (g *gate) waited(dir string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.swept[dir]
 }
 
-// remove forgets the contents of the gate.
+// remove discards the gate's data.
 func (g *gate) remove() {
 	g.mu.Lock()
 	defer g.mu.Unlock()

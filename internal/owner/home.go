@@ -13,11 +13,11 @@ import (
 	"quarry/search"
 )
 
-// maxIndexBytes bounds all indexes of a user together. The index of Linux 6.1 has 94 MB, so there is room for
-// a hundred large trees.
+// maxIndexBytes limits the total size of a user's indexes. The index of Linux 6.1 has 94
+// MB, so there is room for a hundred large trees.
 const maxIndexBytes = 10 << 30
 
-// errEvicted means that the folder of an index was deleted while it was opened.
+// errEvicted means that the index's folder was deleted while it was being opened.
 var errEvicted = errors.New("the index was deleted meanwhile")
 
 func (o *Options) maxBytes() int64 {
@@ -31,7 +31,7 @@ func openTrusted(dir string) (*rootfs.Root, error) {
 	return rootfs.Open(dir, &rootfs.Options{Trusted: true, AllowAny: true, Private: true})
 }
 
-// openDir opens the index's folder, and makes it if it belongs to a home.
+// openDir opens the index's folder. With Home set, it creates the folder if missing.
 func (o *Options) openDir() (*rootfs.Root, error) {
 	state, err := openTrusted(o.Dir)
 	if err == nil || o.Home == "" {
@@ -48,8 +48,7 @@ func (o *Options) openDir() (*rootfs.Root, error) {
 	return openTrusted(o.Dir)
 }
 
-// openHome opens the folder of all indexes and returns the path of this one in
-// it.
+// openHome opens the folder of all indexes, and returns the path of this index in it.
 func (o *Options) openHome() (*rootfs.Root, rootfs.Path, error) {
 	home, err := openTrusted(o.Home)
 	if err != nil {
@@ -65,8 +64,8 @@ func (o *Options) openHome() (*rootfs.Root, rootfs.Path, error) {
 	return home, name, err
 }
 
-// inPlace reports whether an open folder is still the one at Dir: a folder could
-// be opened just before it is deleted.
+// inPlace reports whether the open folder is the one now at Dir. It may have been deleted
+// after it was opened.
 func (o *Options) inPlace(state *rootfs.Root) bool {
 	now, err := openTrusted(o.Dir)
 	if err != nil {
@@ -91,7 +90,7 @@ func folderInfo(r *rootfs.Root) (rootfs.Info, error) {
 	return d.Info()
 }
 
-// markUsed records when the index was last in use.
+// markUsed records that the index is in use now.
 func (o *owned) markUsed() {
 	if o.opts.Home == "" {
 		return
@@ -105,7 +104,7 @@ func (o *owned) markUsed() {
 	}
 }
 
-// evict makes room when all indexes together have become too large.
+// evict deletes indexes if all together are too large.
 func (o *owned) evict() {
 	if o.opts.Home == "" {
 		return
@@ -126,7 +125,7 @@ func (o *owned) evict() {
 	}
 }
 
-// usage adds the size of all indexes.
+// usage adds the size of all indexes to a status.
 func (o *Options) usage(st *search.IndexStatus) {
 	if o.Home == "" {
 		return
@@ -148,11 +147,11 @@ func (o *Options) usage(st *search.IndexStatus) {
 	}
 }
 
-// ErrInUse is returned for an index that a process owns.
+// ErrInUse means that a process owns the index.
 var ErrInUse = errors.New("a process owns this index")
 
-// Delete deletes an index that no process owns, and reports whether there was
-// one. Home has to be set.
+// Delete deletes an index that no process owns, and reports whether it existed. opts.Home
+// must be set.
 func Delete(opts *Options) (bool, error) {
 	home, name, err := opts.openHome()
 	if errors.Is(err, fs.ErrNotExist) {

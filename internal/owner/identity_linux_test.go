@@ -45,8 +45,9 @@ func plainHouse(t *testing.T, seed uint64) *house {
 	return h
 }
 
-// A root is replaced while it is served: moved away and made anew, or restored. Owner, client and a workspace
-// without an index see the folder now at the path, and a change that was based on the old folder is refused.
+// TestReplacedRoot replaces the root while it is served: it is moved away and made again,
+// or restored from a copy. The owner, a client and a workspace without an index must see
+// the folder now at the path. A change based on the old folder is refused.
 func TestReplacedRoot(t *testing.T) {
 	run := stress.Start(t, "identity: a replaced root", 6, 100)
 	for seed := range run.Cases() {
@@ -69,12 +70,12 @@ func TestReplacedRoot(t *testing.T) {
 		}
 		h.must(os.Rename(h.dir, h.dir+".bak"))
 		switch h.r.IntN(3) {
-		case 0: // made anew
+		case 0: // made again
 			h.must(os.Mkdir(h.dir, 0o755))
 		case 1: // restored from a copy, which has the old file too
 			h.must(exec.Command("cp", "-a", h.dir+".bak", h.dir).Run())
 			h.must(os.Remove(filepath.Join(h.dir, "only.txt")))
-		case 2: // for a while nothing or no folder is there
+		case 2: // for a while there is a file at the path, or nothing
 			if h.r.IntN(2) == 0 {
 				h.must(os.Symlink(h.dir+".bak", h.dir))
 			}
@@ -114,7 +115,7 @@ func TestReplacedRoot(t *testing.T) {
 	}
 }
 
-// Rules of a repository apply under every kind of owner.
+// The rules of a repository apply whoever owns the index.
 func TestExcludesUnderEveryOwner(t *testing.T) {
 	run := stress.Start(t, "identity: excludes under every owner", 6, 100)
 	for seed := range run.Cases() {
@@ -140,7 +141,7 @@ func TestExcludesUnderEveryOwner(t *testing.T) {
 	}
 }
 
-// A worktree beside its repository uses the exclude file that they share, and follows its
+// A worktree outside its repository uses the repository's exclude file and follows its
 // changes.
 func TestExcludesOfWorktrees(t *testing.T) {
 	h := plainHouse(t, 1)
@@ -164,8 +165,9 @@ func TestExcludesOfWorktrees(t *testing.T) {
 	}
 }
 
-// File systems are mounted and unmounted below a served root: answers show the current contents, from the
-// owner, through it, and from a client that sees other mounts.
+// TestMountsBelowTheRoot mounts and unmounts file systems below a served root. Answers
+// must show the present contents: those of the owner, of its clients, and of a client
+// with other mounts.
 func TestMountsBelowTheRoot(t *testing.T) {
 	if os.Getenv("OWNER_MOUNTS") != "" {
 		mountsBelow(t)
@@ -269,8 +271,8 @@ func mountsBelow(t *testing.T) {
 	}
 }
 
-// Changes of outside rules while a workspace is open apply from the next answer on, for an
-// owner, its clients and a workspace without an index.
+// If rules outside the root change while a workspace is open, they apply from the next
+// answer on: for an owner, its clients and a workspace without an index.
 func TestOutsideRulesAreFollowed(t *testing.T) {
 	run := stress.Start(t, "identity: rules from outside that change", 6, 100)
 	for seed := range run.Cases() {

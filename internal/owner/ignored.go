@@ -10,10 +10,9 @@ import (
 	"quarry/internal/watch"
 )
 
-// Ignored files are indexed, and their folders watched, while there are few. Then
-// a search for them needs no walk, and neither does the hint about them in an
-// empty answer. If there are more, as in folders of dependencies, a search for
-// them scans.
+// If there are only a few ignored files, they are indexed and their folders watched. A
+// search that includes them then needs no walk, and neither does the hint about them in
+// an empty answer. If there are more, as in folders of dependencies, such a search scans.
 const (
 	maxIgnoredFiles   = 20_000
 	maxIgnoredFolders = 5_000
@@ -26,15 +25,15 @@ func (o *Options) maxIgnored() int {
 	return maxIgnoredFiles
 }
 
-// outlying are the ignored folders that are watched.
+// outlying has the ignored folders that are watched.
 type outlying struct {
 	mu   sync.Mutex
-	dirs map[string]rootfs.Path // by path; the value is its parent
+	dirs map[string]rootfs.Path // each folder's parent, by path
 	full bool                   // there were more than maxIgnoredFolders
 }
 
-// add adds a folder and reports whether there was room. Folders that were deleted
-// make room.
+// add adds a folder unless the limit is reached, and reports whether it did. If the limit
+// is reached, it first removes folders that no longer exist.
 func (l *outlying) add(root *rootfs.Root, dir rootfs.Path, name string) bool {
 	p, err := dir.Child(name)
 	if err != nil {
@@ -66,7 +65,7 @@ func (l *outlying) tooMany() bool {
 	return l.full
 }
 
-// take empties the list.
+// take returns all folders and removes them.
 func (l *outlying) take() []rootfs.Path {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -78,14 +77,14 @@ func (l *outlying) take() []rootfs.Path {
 	return dirs
 }
 
-// admits decides whether to watch a folder. The watcher has applied the policy.
+// admits decides whether to watch a folder that the policy allows.
 func (o *owned) admits(dir rootfs.Path, name string) bool {
 	return o.judge.Enters(dir, name) || o.withIgnored.Load() && o.outlying.add(o.root, dir, name)
 }
 
-// followIgnored begins or ends watching ignored folders, according to whether the index has
-// them. It is called before the events are read, so the next barrier reports a folder that
-// it begins to watch.
+// followIgnored begins to watch ignored folders if the index has them, and otherwise ends
+// that. It is called before events are read, so the next barrier reports the newly
+// watched folders.
 func (o *owned) followIgnored(ctx context.Context, watcher *watch.Watcher) error {
 	if !o.withIgnored.Load() {
 		_, err := o.ix.TakeIgnored(func() error {
@@ -106,7 +105,7 @@ func (o *owned) followIgnored(ctx context.Context, watcher *watch.Watcher) error
 	return nil
 }
 
-// outermost drops folders inside other ones.
+// outermost removes folders that are inside other ones.
 func outermost(dirs []rootfs.Path) []rootfs.Path {
 	slices.SortFunc(dirs, func(a, b rootfs.Path) int { return strings.Compare(a.String()+"/", b.String()+"/") })
 	kept := dirs[:0]

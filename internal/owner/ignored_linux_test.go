@@ -14,8 +14,8 @@ import (
 	"quarry/search"
 )
 
-// Ignored files are in the index, and watched, while they are few. They leave it when they become many, and
-// every answer equals a scan's before, meanwhile and after.
+// Ignored files are indexed and watched while there are few. If there are many, they are
+// dropped. All the time, every answer equals that of a scan.
 func TestIgnoredFilesComeAndGo(t *testing.T) {
 	h := &house{t: t, r: stress.Rand(1), dir: filepath.Join(t.TempDir(), "ws"), state: t.TempDir(), marks: map[string]string{}}
 	h.must(os.Mkdir(h.dir, 0o755))
@@ -60,7 +60,7 @@ func TestIgnoredFilesComeAndGo(t *testing.T) {
 	step("a change that nobody watches", false)
 	h.must(os.RemoveAll(filepath.Join(h.dir, "build/many")))
 	h.put("build/made/later/x.txt", "alpha, unwatched\n")
-	h.put(".gitignore", "build/\n*.o\n# swept again\n") // a sweep of the whole tree counts them
+	h.put(".gitignore", "build/\n*.o\n# swept again\n") // the sweep after this change counts them
 	step("few again", false)
 	step("taken in again", true)
 	h.put("build/made/later/x.txt", "alpha, watched\n")

@@ -7,19 +7,20 @@ import (
 	"quarry/internal/walk"
 )
 
-// A command that makes one search doesn't become an owner. If no process owns the
-// index, it may still use a stored one: it compares all stamps with the tree,
-// which takes half of a scan's time on Linux 6.1 (0.2 s and 0.4 s with two
-// processors), and reads the files that could match.
+// A command that makes one search does not become the owner. If no process owns the
+// index, it may still use a stored one. It compares all file stamps with the tree, and
+// then only reads files that may match. On Linux 6.1 with two processors the comparison
+// takes 0.2 s, half of a scan's time.
 
-// lendBelow is the share of files that may be candidates.
+// lendBelow is the largest share of candidates among all files for which a stored index
+// is used.
 const lendBelow = 0.25
 
-// lendFrom is the number of files from which the comparison is worth it: a smaller tree is
-// scanned quickly. Tests lower it.
+// lendFrom is the smallest number of files for which a stored index is used. A smaller
+// tree is scanned quickly. Tests lower it.
 var lendFrom = 10_000
 
-// lend opens the stored index for reading, once.
+// lend opens the stored index for reading, if that has not been tried yet.
 func (m *Member) lend() {
 	m.takeOver.Lock()
 	defer m.takeOver.Unlock()
@@ -49,14 +50,14 @@ func (m *Member) lend() {
 	m.lent.Store(l)
 }
 
-// worth estimates whether comparing the whole tree and reading the candidates takes less
-// time than reading all files.
+// worth estimates whether using the stored index is faster than a scan: comparing the
+// tree and reading the candidates, instead of reading all files.
 func (o *owned) worth(ask *index.Ask) bool {
 	if ask == nil {
-		return false // to list paths is to walk
+		return false // listing paths needs the same walk as the comparison
 	}
 	if ask.Terms {
-		return true // counting all words takes longest
+		return true // counting all words takes longer than the comparison
 	}
 	snap, err := o.ix.Snapshot()
 	if err != nil {
@@ -67,7 +68,7 @@ func (o *owned) worth(ask *index.Ask) bool {
 	return err == nil && !c.Plan.Useless && float64(c.Plan.Candidates) < lendBelow*float64(c.Plan.Documents)
 }
 
-// shut are the folders that the policy denies, found by a walk.
+// shut has the folders that the policy denies, as found by a walk.
 type shut struct {
 	mu   sync.Mutex
 	dirs map[string]bool

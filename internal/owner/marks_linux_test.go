@@ -10,7 +10,7 @@ import (
 	"quarry/internal/owner"
 )
 
-// A mark reaches the owner of the index, and is refused if there is none.
+// A mark is sent to the owner of the index. It is refused if there is none.
 func TestMarkReachesTheOwner(t *testing.T) {
 	h := bareHouse(t)
 	h.put("f.txt", "text\n")

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// listenAt waits for clients at a socket in a folder that must be private to this user. A
-// socket left by a dead owner is replaced.
+// listenAt listens on a socket, whose folder must be private to this user. It replaces a
+// socket left by a dead owner.
 func listenAt(socket string) (net.Listener, error) {
 	dir := filepath.Dir(socket)
 	if err := os.MkdirAll(dir, 0o700); err != nil {

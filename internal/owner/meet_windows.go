@@ -14,9 +14,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Processes meet at a named pipe: its access list can name the one user who may connect. Its name is made
-// from the path of the socket it replaces and from the user, so that another user's pipe is never met by
-// chance.
+// On Windows, processes connect through a named pipe, because its access list can limit
+// connections to one user. The pipe's name is computed from the user and the path that a
+// socket would have, so that different users' pipes don't collide.
 func pipeName(socket string, user *windows.SID) string {
 	sum := sha256.Sum256([]byte(strings.ToLower(socket) + "\x00" + user.String()))
 	return `\\.\pipe\quarry-` + hex.EncodeToString(sum[:16])
@@ -30,23 +30,23 @@ func me() (*windows.SID, error) {
 	return user.User.Sid, nil
 }
 
-// pipeBuffer is the number of bytes a side may write before the other one reads.
+// pipeBuffer is how many bytes one side can write before the other reads.
 const pipeBuffer = 64 << 10
 
-// pipeListener always has one end that waits for a client, so a client may find
-// the pipe busy but never missing.
+// pipeListener always has an instance of the pipe waiting for a client. So a client may
+// find the pipe busy, but never missing.
 type pipeListener struct {
 	name   string
 	rights *windows.SecurityAttributes
 	quit   windows.Handle
 	once   sync.Once
 
-	mu   sync.Mutex // one Accept at a time
+	mu   sync.Mutex // only one Accept at a time
 	next windows.Handle
 }
 
-// listenAt waits for clients. Only the first process can listen at a name: no other process can listen with
-// us, and if one was faster, this fails.
+// listenAt listens on the pipe. It fails if another process already does, since only one
+// can.
 func listenAt(socket string) (net.Listener, error) {
 	user, err := me()
 	if err != nil {
@@ -68,7 +68,7 @@ func listenAt(socket string) (net.Listener, error) {
 	return l, nil
 }
 
-// end makes another server's end of the pipe.
+// end creates another instance of the pipe.
 func (l *pipeListener) end(flags uint32) (windows.Handle, error) {
 	name, err := windows.UTF16PtrFromString(l.name)
 	if err != nil {
@@ -101,7 +101,7 @@ func (l *pipeListener) Accept() (net.Conn, error) {
 	return &pipeConn{os.NewFile(uintptr(conn), l.name)}, nil
 }
 
-// wait returns when a client is at the waiting end.
+// wait waits until a client connects to the waiting instance.
 func (l *pipeListener) wait() error {
 	event, err := windows.CreateEvent(nil, 1, 0, nil)
 	if err != nil {
@@ -110,7 +110,7 @@ func (l *pipeListener) wait() error {
 	defer windows.CloseHandle(event)
 	o := &windows.Overlapped{HEvent: event}
 	switch err := windows.ConnectNamedPipe(l.next, o); err {
-	case nil, windows.ERROR_PIPE_CONNECTED, windows.ERROR_NO_DATA: // the client came before we waited, or has left again
+	case nil, windows.ERROR_PIPE_CONNECTED, windows.ERROR_NO_DATA: // a client is already connected, or has disconnected again
 		return nil
 	case windows.ERROR_IO_PENDING:
 	default:
@@ -123,7 +123,7 @@ func (l *pipeListener) wait() error {
 	var n uint32
 	if err != nil {
 		windows.CancelIoEx(l.next, o)
-		windows.GetOverlappedResult(l.next, o, &n, true) // o is the system's until then
+		windows.GetOverlappedResult(l.next, o, &n, true) // the system uses o until then
 		return err
 	}
 	return windows.GetOverlappedResult(l.next, o, &n, true)
@@ -142,15 +142,15 @@ type pipeAddr string
 func (pipeAddr) Network() string  { return "pipe" }
 func (a pipeAddr) String() string { return string(a) }
 
-// pipeConn is one end. The file's deadlines work: it was opened for overlapped
-// reads and writes.
+// pipeConn is one end of a connection. Deadlines work because the file was opened for
+// overlapped I/O.
 type pipeConn struct{ *os.File }
 
 func (c *pipeConn) LocalAddr() net.Addr  { return pipeAddr(c.Name()) }
 func (c *pipeConn) RemoteAddr() net.Addr { return pipeAddr(c.Name()) }
 
-// dialAt connects to the owner, which may be busy with another client for a moment. The owner learns only the
-// bytes we send.
+// dialAt connects to the owner. It waits for a moment if the owner is busy with another
+// client. The owner can't impersonate this process.
 func dialAt(socket string, timeout time.Duration) (net.Conn, error) {
 	user, err := me()
 	if err != nil {
@@ -173,8 +173,9 @@ func dialAt(socket string, timeout time.Duration) (net.Conn, error) {
 	}
 }
 
-// samePeer refuses a process of another user at the other end. The access list keeps other users from
-// connecting to us. Here we detect a pipe of our name that another user made.
+// samePeer returns an error if the process at the other end belongs to another user. The
+// access list prevents other users from connecting to our pipe; this check detects a pipe
+// of the same name made by another user.
 func samePeer(conn net.Conn) error {
 	raw, err := conn.(*pipeConn).SyscallConn()
 	if err != nil {
@@ -212,7 +213,7 @@ func samePeer(conn net.Conn) error {
 	return nil
 }
 
-// otherEnd returns the process at the other end of a pipe.
+// otherEnd returns the id of the process at the other end of a pipe.
 func otherEnd(pipe windows.Handle) (pid uint32, err error) {
 	var flags uint32
 	if err := windows.GetNamedPipeInfo(pipe, &flags, nil, nil, nil); err != nil {

@@ -18,55 +18,56 @@ import (
 	"quarry/search"
 )
 
-// Options choose where the index of a root is, who may own it and which files belong to it.
+// Options determine where the index of a root is, who may own it and which files it has.
 type Options struct {
-	// Dir is the folder of this index, private to its user and outside the
-	// root. There is one for a root, whatever policy and rules its clients have.
+	// Dir is the folder of this index. It is private to its user and outside the root.
+	// All clients of a root use the same index, whatever their policies and rules are.
 	Dir string
-	// Socket is where the owner answers other processes; "" shares with none.
+	// Socket is where the owner serves other processes; if it is "", the index is not
+	// shared.
 	Socket string
-	// Home is the folder that holds the indexes of all roots, including Dir. If
-	// it is set, a missing Dir is made. When all indexes together exceed
-	// MaxBytes, the least recently used ones are deleted, but never one that a
-	// process owns.
+	// Home is the folder with the indexes of all roots, including Dir. If it is set, a
+	// missing Dir is created. If all indexes together exceed MaxBytes, the least recently
+	// used ones that no process owns are deleted.
 	Home string
-	// MaxBytes bounds all indexes in Home together; 0 is 10 GB.
+	// MaxBytes limits the total size of the indexes in Home; 0 means 10 GB.
 	MaxBytes int64
-	// Ask makes this process a client only: it uses an index that another process
-	// owns and scans if there is none. It is for short-lived programs.
+	// Ask makes this process only a client: it uses an index that another process owns,
+	// and otherwise scans. It is meant for short-lived programs.
 	Ask bool
-	// MaxWatches bounds the folders watched; 0 leaves it to the system.
+	// MaxWatches limits the number of watched folders; 0 means only the system's limit.
 	MaxWatches int
-	// MaxIgnored is how many ignored files the index may hold; 0 is 20,000.
+	// MaxIgnored is the largest number of ignored files in the index; 0 means 20,000.
 	MaxIgnored int
-	// Frugal lets a build set the garbage collector of this process.
+	// Frugal allows a build to change the garbage collector's settings for this process.
 	Frugal bool
-	// Progress is called with the progress of a build, from any goroutine.
+	// Progress is called with the progress of a build, on any goroutine.
 	Progress func(search.Progress)
-	// Version and Program are the version and the file of this process's program.
-	// The status reports them.
+	// Version and Program are the version and the executable of this process, for the
+	// status.
 	Version, Program string
 
-	// Record lets the owner of the index record what other programs change, whichever
-	// process that is; nil leaves it to others.
+	// Record, if set, makes the owner record the changes of other programs, whichever
+	// process is the owner.
 	Record *Record
 
-	View View // the view of this process, which the owner applies to its answers
+	View View // the view of this process, through which the owner answers it
 
-	// Fields extracts from texts the values that the index keeps; nil for none.
+	// Fields extracts from texts the values stored in the index; nil means none.
 	Fields *index.Extractor
 
-	Workers int          // 0 is one for each processor
-	Logger  *slog.Logger // nil is silent
+	Workers int          // 0 means one for each processor
+	Logger  *slog.Logger // nil means no logging
 }
 
-// walk decides which files belong to the index: those that a search with the rules in the tree finds, and
-// hidden files. The index's root does not show files that the built-in policy protects, such as .git.
+// walk returns the options that determine which files are indexed: those that a search
+// with the tree's rules finds, and hidden files. The index's root already hides files
+// that the built-in policy protects, such as .git.
 func (o *Options) walk() walk.Options { return walk.Options{Hidden: true, Workers: o.Workers} }
 
-// Member is the role of one process for the index of a root: it owns the index,
-// or asks the owner. A process that asks becomes the owner when the owner has
-// ended, unless Options.Ask forbids it. The nil Member has no index.
+// Member is a process's access to the index of a root: it either owns the index, or asks
+// the owner. When the owner ends, another process becomes the owner, unless Options.Ask
+// forbids that. A nil Member has no index.
 type Member struct {
 	root     *rootfs.Root
 	opts     Options
@@ -74,10 +75,10 @@ type Member struct {
 	requests chan *Request
 
 	mounts   *mounts.Mounts
-	view     atomic.Pointer[View]  // of this process
-	owned    atomic.Pointer[owned] // when this process is the owner
-	lent     atomic.Pointer[owned] // an index without an owner; see lend
-	silent   silence               // an owner that sends no sign of life
+	view     atomic.Pointer[View]  // this process's view
+	owned    atomic.Pointer[owned] // set if this process is the owner
+	lent     atomic.Pointer[owned] // a stored index opened for reading; see lend
+	silent   silence               // an owner that does not respond
 	takeOver sync.Mutex            // one attempt at a time
 	closed   bool                  // guarded by takeOver
 
@@ -85,7 +86,7 @@ type Member struct {
 	recordingEnds crew.Group
 }
 
-// New makes a Member that has no index until Join.
+// New returns a Member that has no index before Join.
 func New(root *rootfs.Root, opts Options) *Member {
 	if opts.Workers <= 0 {
 		opts.Workers = runtime.GOMAXPROCS(0)
@@ -98,15 +99,15 @@ func New(root *rootfs.Root, opts Options) *Member {
 	return m
 }
 
-// Look changes the view of this process, which the owner applies to its answers.
+// Look changes the view of this process.
 func (m *Member) Look(v View) {
 	if m != nil {
 		m.view.Store(&v)
 	}
 }
 
-// Join makes this process the owner of the index, unless another one is or
-// Options.Ask forbids it. From then on other processes may ask.
+// Join makes this process the owner of the index, unless there is one or Options.Ask
+// forbids that. The owner answers other processes.
 func (m *Member) Join() error {
 	if m.opts.Ask {
 		return nil
@@ -135,7 +136,7 @@ func (m *Member) own() error {
 	return err
 }
 
-// Close releases the index. Calls in progress end with an error.
+// Close closes the index. Calls in progress end with an error.
 func (m *Member) Close() error {
 	if m == nil {
 		return nil
@@ -160,7 +161,7 @@ func (m *Member) Close() error {
 	}
 	var err error
 	if o != nil {
-		err = o.close() // waits for the requests in progress
+		err = o.close() // close waits for requests in progress
 	}
 	if !again {
 		close(m.requests)
@@ -168,7 +169,7 @@ func (m *Member) Close() error {
 	return err
 }
 
-// holds returns the index of this process; nil if it has none.
+// holds returns the index if this process is the owner, and otherwise nil.
 func (m *Member) holds() *owned {
 	if m == nil {
 		return nil
@@ -179,8 +180,8 @@ func (m *Member) holds() *owned {
 // Owns reports whether this process is the owner.
 func (m *Member) Owns() bool { return m.holds() != nil }
 
-// source returns the index that this process uses: its own, or a stored one that it has
-// opened for reading.
+// source returns the index that this process reads: its own, or a stored one without an
+// owner.
 func (m *Member) source() *owned {
 	if o := m.holds(); o != nil || m == nil {
 		return o
@@ -194,24 +195,24 @@ func (m *Member) ready() bool {
 	return o != nil && o.ready.Load()
 }
 
-// Ready reports whether this process has an index that answers faster than a
-// scan. nil is a query about paths.
+// Ready reports whether this process has an index that answers a query faster than a
+// scan. ask is nil for a query about paths.
 func (m *Member) Ready(ask *index.Ask) bool {
 	return m.ready() && (m.Owns() || m.source().worth(ask))
 }
 
-// HasIgnored reports whether ignored files may be in the index of this process;
-// Fresh knows for certain.
+// HasIgnored reports whether the index of this process may have ignored files. Only Fresh
+// knows for certain.
 func (m *Member) HasIgnored() bool {
 	o := m.source()
 	return o != nil && o.withIgnored.Load()
 }
 
-// ErrNoIndex means that no index can answer, so the caller has to scan.
+// ErrNoIndex means that no index can answer, so the caller must scan.
 var ErrNoIndex = errors.New("no index answers")
 
-// Fresh returns the current index of this process, or ErrNoIndex if there is none, or not
-// yet.
+// Fresh returns the up-to-date index of this process, or ErrNoIndex if it has none or
+// that is not ready.
 func (m *Member) Fresh(ctx context.Context) (*index.Snapshot, error) {
 	if !m.ready() {
 		return nil, ErrNoIndex
@@ -219,8 +220,8 @@ func (m *Member) Fresh(ctx context.Context) (*index.Snapshot, error) {
 	return m.source().ix.Fresh(ctx)
 }
 
-// Touched reports to the index the files and trees that this process has changed or may
-// have changed. Events don't suffice, because some file systems lack them.
+// Touched tells the index which files and trees this process has changed or may have
+// changed. Some file systems don't send file events.
 func (m *Member) Touched(files, trees []rootfs.Path) {
 	if !m.Owns() || !m.ready() {
 		return
@@ -234,8 +235,8 @@ func (m *Member) Touched(files, trees []rootfs.Path) {
 	}
 }
 
-// Status reports the state of the index. Without an owner the state is not_found,
-// and DiskBytes is the size of the stored index.
+// Status returns the state of the index. If it has no owner, the state is not_found, and
+// DiskBytes is the size of the stored index.
 func (m *Member) Status(ctx context.Context) (*search.IndexStatus, error) {
 	if o := m.holds(); o != nil {
 		return o.status(), nil
@@ -264,8 +265,8 @@ func (m *Member) Idle() time.Duration {
 	return o.server.Idle()
 }
 
-// Verify reads every file again and compares it with the index of this process.
-// It calls fault for every difference, and read for each file.
+// Verify reads every file and compares it with the index of this process. It calls fault
+// for every difference, and progress for each file.
 func (m *Member) Verify(ctx context.Context, fault func(path, what string), progress func(search.Progress)) (index.Verified, error) {
 	o := m.holds()
 	if o == nil {

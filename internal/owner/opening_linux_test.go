@@ -17,8 +17,8 @@ import (
 	"quarry/search"
 )
 
-// Changes made while an owner starts to watch folders and sweeps them are in its first
-// answers: files, folders that come, go and move, and rules.
+// Changes made while an owner begins to watch and sweep folders are in its first answers:
+// changes of files and rules, and folders that are made, deleted and moved.
 func TestChangesWhileOpening(t *testing.T) {
 	run := stress.Start(t, "changes while an index is opened", 10, 2_000)
 	for seed := range run.Cases() {
@@ -56,8 +56,8 @@ func TestChangesWhileOpening(t *testing.T) {
 	}
 }
 
-// showsGit reports whether a search sees a folder .git, which is in no index: if hidden
-// files are requested, or a rule such as !*/ includes it again.
+// showsGit reports whether a search shows .git, which is never indexed: hidden files are
+// requested, or a rule such as !*/ includes it again.
 func (h *house) showsGit(ws *quarry.Workspace, s search.Scope) bool {
 	h.t.Helper()
 	found, err := ws.Find(h.t.Context(), search.FindQuery{Scope: s, Kind: search.OnlyFolders})
@@ -65,7 +65,7 @@ func (h *house) showsGit(ws *quarry.Workspace, s search.Scope) bool {
 	return slices.ContainsFunc(found.Entries, func(e search.Entry) bool { return path.Base(e.Path) == ".git" })
 }
 
-// meddle changes the tree until stop is closed. It closes began when it starts.
+// meddle changes the tree until stop is closed. It closes began after it has started.
 func (h *house) meddle(began, stop chan struct{}) {
 	at := func(rel string) string { return filepath.Join(h.dir, rel) }
 	for i := 0; ; i++ {

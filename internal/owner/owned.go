@@ -22,19 +22,19 @@ import (
 	"quarry/search"
 )
 
-// owned is the index of a root in the process that owns it.
+// owned is the index of a root, in the process that owns it.
 type owned struct {
 	root    *rootfs.Root
 	opts    Options
 	log     *slog.Logger
 	state   *rootfs.Root
 	lease   *Lease
-	program os.FileInfo // the file of this program at the start; nil if unknown
+	program os.FileInfo // this program's executable when the process started; nil if unknown
 	ix      *index.Index
 	ready   atomic.Bool
-	stored  bool          // an earlier owner left an index
-	opened  chan struct{} // closed when its state is known
-	built   chan struct{} // closed when the first build is over
+	stored  bool          // an earlier owner has stored an index
+	opened  chan struct{} // closed when the stored index is open or can't be used
+	built   chan struct{} // closed after the first build
 	reading reading
 	failed  atomic.Pointer[error]
 	server  *Server
@@ -42,20 +42,20 @@ type owned struct {
 	done    sync.WaitGroup
 
 	judge    *walk.Judge // decides which folders are watched
-	outlying outlying    // the ignored ones among them
-	// withIgnored reports that ignored folders are watched.
+	outlying outlying    // the ignored folders that are watched
+	// withIgnored is set if ignored folders are watched.
 	withIgnored atomic.Bool
-	rulesGen    atomic.Uint64 // counts changes of the rules in the tree
-	// watched is the folder that the watcher was started or restarted in. Only
-	// start and Barrier use it, one at a time.
+	rulesGen    atomic.Uint64 // counts changes of rules in the tree
+	// watched is the folder in which the watcher was last started. It is used only by
+	// start and Barrier, which don't run concurrently.
 	watched rootfs.Place
-	begun   bool // the watcher has reported something; used only by Barrier's apply
+	begun   bool // the watcher has reported changes; used only in Barrier
 
 	recording recording
 
-	watching chan watching // the result for start
-	gate     *gate         // while folders are put under watch
-	shut     *shut         // of a stored index opened for reading: denied folders that the last sweep found
+	watching chan watching // receives the watcher for start
+	gate     *gate         // set while folders are being put under watch
+	shut     *shut         // for a stored index opened for reading: the denied folders found by the last sweep
 
 	mu      sync.Mutex
 	watcher *watch.Watcher
@@ -64,8 +64,7 @@ type owned struct {
 // errOwned means that another process owns the index.
 var errOwned = errors.New("another process owns the index")
 
-// take makes this process the owner of the index. Searches scan until it is
-// ready.
+// take makes this process the owner of the index. Until it is ready, searches scan.
 func (m *Member) take() (*owned, error) {
 	for tries := 0; ; tries++ {
 		ctx, stop := context.WithCancel(context.Background())
@@ -77,7 +76,7 @@ func (m *Member) take() (*owned, error) {
 			return o, nil
 		}
 		stop()
-		if err == nil { // the folder was deleted while we took it
+		if err == nil { // the folder was deleted meanwhile
 			o.release()
 			err = errEvicted
 		}
@@ -87,7 +86,7 @@ func (m *Member) take() (*owned, error) {
 	}
 }
 
-// claim takes and opens the index. Its goroutines end with ctx.
+// claim takes the lease and opens the index. Cancelling ctx ends its goroutines.
 func (m *Member) claim(ctx context.Context) (*owned, error) {
 	state, err := m.opts.openDir()
 	if err != nil {
@@ -111,9 +110,9 @@ func (m *Member) claim(ctx context.Context) (*owned, error) {
 	walking := m.opts.walk()
 	o.judge = walk.NewJudge(root, &walking)
 	o.withIgnored.Store(true)
-	// Watching begins while the segments are checked, and the first sweep follows
-	// folder by folder. On Linux 6.1 watching takes a quarter of the time of a
-	// restart.
+	// Folders are put under watch while the segments are checked, and the first sweep
+	// follows folder by folder. On Linux 6.1 watching takes a quarter of a restart's
+	// time.
 	o.gate = newGate()
 	walking.Before = o.gate.wait
 	o.done.Go(func() {
@@ -131,8 +130,8 @@ func (m *Member) claim(ctx context.Context) (*owned, error) {
 	return o, nil
 }
 
-// indexRoot opens the folder of a root for the index: with the built-in policy, whatever
-// the owner's is, and with the names of secrets, whose content it never reads.
+// indexRoot opens the folder of a root for the index. It applies the built-in policy, not
+// the owner's, and shows the names of secret files, whose content the index never reads.
 func indexRoot(root *rootfs.Root) (*rootfs.Root, error) {
 	own, err := rootfs.Open(root.RealDir(), &rootfs.Options{
 		Rules: policy.Rules{AllowSecrets: true}, AllowAny: true, ReadOnly: true, Layer: root.Layer(),
@@ -153,8 +152,7 @@ type watching struct {
 	err     error
 }
 
-// unwatch ends the watcher, even one that is not in use yet. It waits for
-// background work.
+// unwatch waits for background work and closes the watcher, even if it is not in use yet.
 func (o *owned) unwatch() error {
 	o.done.Wait()
 	o.mu.Lock()
@@ -173,7 +171,7 @@ func (o *owned) unwatch() error {
 	return watcher.Close()
 }
 
-// serve starts the owner's background work.
+// serve starts the owner's background goroutines.
 func (o *owned) serve(ctx context.Context, answer Handler) {
 	o.done.Go(func() { o.run(ctx) })
 	if o.opts.Socket == "" {
@@ -191,7 +189,7 @@ func (o *owned) serve(ctx context.Context, answer Handler) {
 	})
 }
 
-// run watches, builds, and then keeps the index up to date until ctx ends.
+// run watches the tree, builds the index, and keeps it up to date until ctx ends.
 func (o *owned) run(ctx context.Context) {
 	err := o.start(ctx)
 	o.open()
@@ -210,8 +208,8 @@ func (o *owned) run(ctx context.Context) {
 	}
 }
 
-// sweepEvery is how often the whole tree is compared, because of writes without
-// an event: through a shared memory map, or through a name outside the root. A
+// sweepEvery is the interval at which the whole tree is compared. This finds writes
+// without an event: through a shared memory map, or under a hard link outside the root. A
 // search meanwhile waits for it, 150 ms on Linux 6.1.
 const sweepEvery = 15 * time.Minute
 
@@ -249,8 +247,8 @@ func (o *owned) start(ctx context.Context) error {
 	}
 	o.gate.remove()
 	o.begun = true
-	// Many changes since the index was stored are read before it answers. A few are
-	// read in the background, while it answers already.
+	// If many files changed since the index was stored, they are read before it answers.
+	// A few are read in the background.
 	st := o.ix.Status()
 	if st.Dirty > 1000+st.Documents/10 {
 		o.open()
@@ -263,8 +261,7 @@ func (o *owned) start(ctx context.Context) error {
 	return nil
 }
 
-// open ends the wait for a stored index. run and start call it, one after the
-// other.
+// open closes o.opened. It is called by run and start, never concurrently.
 func (o *owned) open() {
 	select {
 	case <-o.opened:
@@ -282,7 +279,7 @@ func (o *owned) Barrier(ctx context.Context, apply func(index.Changes)) ([]rootf
 	if err != nil {
 		return nil, err
 	}
-	if watcher == nil { // before watching began: everything has to be compared
+	if watcher == nil { // not watching yet, so everything must be compared
 		return []rootfs.Path{{}}, nil
 	}
 	if place, err := o.root.Place(); err != nil || moved || place != o.watched {
@@ -300,8 +297,8 @@ func (o *owned) Barrier(ctx context.Context, apply func(index.Changes)) ([]rootf
 	unwatched, err := watcher.Barrier(ctx, func(c *watch.Changes) {
 		var out index.Changes
 		out.Trees = c.Trees
-		// The rules of a tree may have changed, and there are no events for its files. The first tree is the
-		// root, whose rules have not been read yet.
+		// Rules in a reported tree may have changed, because there are no events for its
+		// files. The first report is the root, whose rules have not been read yet.
 		if o.begun && len(c.Trees) > 0 {
 			o.judge.Forget()
 			o.rulesGen.Add(1)
@@ -319,8 +316,8 @@ func (o *owned) Barrier(ctx context.Context, apply func(index.Changes)) ([]rootf
 				out.Trees = append(out.Trees, dir)
 			}
 		}
-		// A name that was created, written to and deleted may have been a second name of any
-		// file.
+		// A name that was created, written to and deleted may have been a hard link to
+		// any file.
 		out.Stamps = c.Passed
 		apply(out)
 		o.changed(out.Files, out.Trees)
@@ -328,11 +325,11 @@ func (o *owned) Barrier(ctx context.Context, apply func(index.Changes)) ([]rootf
 	if r := o.recording.rec.Load(); r != nil {
 		r.Also(texts(unwatched))
 	}
-	if len(unwatched) > 0 { // rules may have changed there without an event
+	if len(unwatched) > 0 { // rules in these folders may have changed without an event
 		o.rulesGen.Add(1)
 	}
 	if o.outlying.tooMany() || len(unwatched) > 0 && (unwatched[0].IsRoot() || errors.Is(watcher.Status().Reason, watch.ErrLimit)) {
-		o.ix.DropIgnored() // otherwise it would compare them each time and use up watches
+		o.ix.DropIgnored() // otherwise they would be compared each time and use up watches
 	}
 	return unwatched, err
 }
@@ -351,14 +348,15 @@ func (o *owned) closed() (dirs []string, all bool) {
 	return watcher.Protected()
 }
 
-// rulesFor returns the folder to which a rule file applies, and whether p is one. If .git
-// appears or disappears, a repository begins or ends, and with it the scope of rules.
+// rulesFor returns the folder to which the rule file p applies; is reports whether p is
+// one. So is .git: where it appears or disappears, a repository begins or ends, and with
+// it the scope of rules.
 func rulesFor(p rootfs.Path) (dir rootfs.Path, is bool) {
 	if _, is := ignore.FileKind(p.Base()); is || p.Base() == ".git" {
 		return p.Dir(), true
 	}
 	if s := p.String(); s == excludeFile || strings.HasSuffix(s, "/"+excludeFile) {
-		return rootfs.Path{}, true // worktrees of the repository may be anywhere
+		return rootfs.Path{}, true // the repository's worktrees may be anywhere
 	}
 	return rootfs.Path{}, false
 }
@@ -372,7 +370,7 @@ func (o *owned) close() error {
 	return o.release()
 }
 
-// release releases the index; stop must have been called before.
+// release closes the index after stop.
 func (o *owned) release() error {
 	return errors.Join(o.unwatch(), o.ix.Close(), o.lease.Release(), o.state.Close(), o.root.Close())
 }

@@ -1,11 +1,10 @@
-// Package owner holds the index of a root for several processes: the first one
-// owns it, watches the files and answers; the others ask it.
+// Package owner shares the index of a root between processes. The first process owns it:
+// it watches the files and answers the others.
 //
-// The invariant: at most one process holds the Lease of a state folder, and a
-// lease ends with its process, however that ends. Only processes of the same user
-// are answered. An answer is complete or an error: a broken connection never
-// looks like the end. A Member is the role of one process. If it can't answer,
-// its caller scans.
+// The invariant: at most one process holds the Lease of a state folder, and the lease
+// ends with its process, however that ends. Only processes of the same user are answered.
+// An answer is complete or an error: a broken connection is never mistaken for the end.
+// Member represents one process. If it can't answer, its caller scans.
 package owner
 
 import (
@@ -23,14 +22,14 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// LockName is the file whose lock is the lease.
+// LockName is the name of the file whose lock is the lease.
 const LockName = "owner.lock"
 
 // Lease is the ownership of a state folder.
 type Lease struct{ lock *rootfs.Log }
 
-// Claim tries to become the owner of a state folder, a root opened Trusted. It returns nil
-// if another process is the owner.
+// Claim tries to make this process the owner of a state folder, which was opened with
+// Trusted set. It returns nil if another process is the owner.
 func Claim(state *rootfs.Root) (*Lease, error) {
 	lock, err := state.Hold(LockName, false)
 	if lock == nil {
@@ -39,11 +38,11 @@ func Claim(state *rootfs.Root) (*Lease, error) {
 	return &Lease{lock}, nil
 }
 
-// Release lets another process become the owner.
+// Release ends the lease, so that another process can become the owner.
 func (l *Lease) Release() error { return l.lock.Close() }
 
-// Frames are a length, a kind and that many bytes. A request is one frame; an
-// answer is any number of data frames and a last one.
+// A frame is a length, a kind, and that many bytes. A request is one frame; an answer is
+// any number of data frames followed by a final one.
 type frameKind byte
 
 const (
@@ -51,22 +50,23 @@ const (
 	frameData    frameKind = 'd'
 	frameEnd     frameKind = 'e'
 	frameError   frameKind = 'x'
-	frameAlive   frameKind = 'a' // the owner is working; its progress: files and matches, as varints
+	frameAlive   frameKind = 'a' // the owner is working; the body has the files and matches so far, as varints
 )
 
-// While it works on an answer, an owner sends a sign of life every aliveEvery. A client
-// that receives nothing for patience gives up. A suspended process, such as quarry serve
-// after ^Z, still has its socket: without this its clients would wait for ever. The first
-// sign is sent as soon as the request is read, so a client waits only firstSign for it. The
-// factors allow for a busy machine; a mistake costs a scan.
+// While it works on an answer, an owner sends a frameAlive every aliveEvery. A client
+// that receives nothing for the time patience gives up. This is needed because a
+// suspended process, such as quarry serve after ^Z, keeps its socket open, and its
+// clients would wait forever. The first frameAlive is sent as soon as the request is
+// read, so the client waits only firstSign for it. The times allow for a busy machine;
+// giving up too early costs a scan.
 const (
 	aliveEvery = 250 * time.Millisecond
 	patience   = 3 * time.Second
 	firstSign  = time.Second
 )
 
-// maxFrame is the largest frame that either side accepts, much more than any
-// query or the matches of a file need.
+// maxFrame is the size of the largest frame that either side accepts. It is much larger
+// than any query or the matches of a file.
 const maxFrame = 64 << 20
 
 func writeFrame(w io.Writer, kind frameKind, data []byte) error {
@@ -106,8 +106,7 @@ func readFrame(r io.Reader, buf []byte) (frameKind, []byte, error) {
 	return frameKind(head[4]), buf, nil
 }
 
-// noEOF turns io.EOF in the middle of a message into an error, so that it does
-// not look like the end.
+// noEOF replaces io.EOF in the middle of a message, so that it is not taken for the end.
 func noEOF(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF
@@ -115,8 +114,8 @@ func noEOF(err error) error {
 	return err
 }
 
-// Handler answers a request: it sends any number of messages and returns. An error is
-// passed to the client as text. The context ends when the client disconnects.
+// Handler answers a request: it calls send for each message and returns. Errors are sent
+// to the client as text. ctx ends when the client disconnects.
 type Handler func(ctx context.Context, request []byte, send func([]byte) error) error
 
 // Server answers other processes.
@@ -124,12 +123,12 @@ type Server struct {
 	listener net.Listener
 	handle   Handler
 	active   atomic.Int64
-	last     atomic.Int64 // unix nanoseconds of the last request's end
+	last     atomic.Int64 // when the last request ended, in Unix nanoseconds
 	conns    sync.WaitGroup
 }
 
-// Listen starts to accept requests at a socket in folder, which must be private to this
-// user. The lease must be held: a socket left by a dead owner is replaced.
+// Listen starts to accept requests at a socket, whose folder must be private to this
+// user. The lease must be held, because a socket left by a dead owner is replaced.
 func (l *Lease) Listen(socket string, handle Handler) (*Server, error) {
 	listener, err := listenAt(socket)
 	if err != nil {
@@ -140,7 +139,7 @@ func (l *Lease) Listen(socket string, handle Handler) (*Server, error) {
 	return s, nil
 }
 
-// Serve answers until ctx ends, then waits for requests in progress.
+// Serve answers requests until ctx ends, and waits for those in progress.
 func (s *Server) Serve(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -168,21 +167,21 @@ func (s *Server) Idle() time.Duration {
 	return time.Duration(time.Now().UnixNano() - s.last.Load())
 }
 
-// Close stops accepting; Serve then ends.
+// Close stops accepting connections; Serve then returns.
 func (s *Server) Close() error { return s.listener.Close() }
 
-// answer serves one connection: request after request until the client disconnects.
+// answer serves one connection until the client disconnects.
 func (s *Server) answer(ctx context.Context, conn net.Conn) {
 	defer conn.Close()
 	if samePeer(conn) != nil {
-		return // another user: not even an error
+		return // a process of another user gets no answer, not even an error
 	}
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()
 	requests := make(chan []byte)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	go func() { // notices if the client leaves during an answer
+	go func() { // notices if the client disconnects during an answer
 		defer cancel()
 		defer close(requests)
 		for {
@@ -219,7 +218,7 @@ func (s *Server) one(ctx context.Context, conn net.Conn, req []byte) error {
 		defer mu.Unlock()
 		return writeFrame(conn, kind, b)
 	}
-	// A quick answer is itself the sign of life.
+	// A quick answer makes frameAlive unnecessary.
 	done := make(chan struct{})
 	var beat sync.WaitGroup
 	beat.Go(func() {
@@ -249,8 +248,8 @@ func (s *Server) one(ctx context.Context, conn net.Conn, req []byte) error {
 	return write(frameEnd, nil)
 }
 
-// handled calls the handler. A panic is an error of this request only: the process may serve
-// its own agent and others.
+// handled calls the handler. A panic becomes an error of this request only, because the
+// process may serve other clients.
 func (s *Server) handled(ctx context.Context, req []byte, send func([]byte) error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -260,25 +259,25 @@ func (s *Server) handled(ctx context.Context, req []byte, send func([]byte) erro
 	return s.handle(ctx, req, send)
 }
 
-// ErrNoOwner is returned when no owner answers at a socket.
+// ErrNoOwner means that no owner answers at a socket.
 var ErrNoOwner = errors.New("no owner answers")
 
-// RemoteError is an error of the owner's handler.
+// RemoteError is an error returned by the owner's handler.
 type RemoteError struct{ Message string }
 
 func (e *RemoteError) Error() string { return e.Message }
 
-// Client asks an owner. It serves one request at a time.
+// Client is a connection to an owner. It handles one request at a time.
 type Client struct {
 	conn     net.Conn
 	buf      []byte
 	patience time.Duration
 }
 
-// Dial connects to the owner at a socket. A socket that is missing, stale, or another
-// user's gives ErrNoOwner.
+// Dial connects to the owner at a socket. It returns ErrNoOwner if the socket is missing,
+// stale, or another user's.
 func Dial(socket string) (*Client, error) {
-	conn, err := dialAt(socket, patience) // a suspended owner's queue may be full
+	conn, err := dialAt(socket, patience) // the connection queue of a suspended owner may be full
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNoOwner, err)
 	}
@@ -289,9 +288,9 @@ func Dial(socket string) (*Client, error) {
 	return &Client{conn: conn, patience: patience}, nil
 }
 
-// Ask sends a request and passes the messages of the answer to receive, which must not keep
-// them. If receive fails or ctx ends, the connection is closed and the owner stops working
-// on it. An owner that sends no sign of life gives ErrNoOwner.
+// Ask sends a request and calls receive for each message of the answer; receive must not
+// keep the message. If receive fails or ctx ends, the connection is closed, and the owner
+// stops working on the answer. If the owner doesn't respond, the error is ErrNoOwner.
 func (c *Client) Ask(ctx context.Context, request []byte, receive func([]byte) error) error {
 	stop := context.AfterFunc(ctx, func() { c.conn.Close() })
 	defer stop()
@@ -325,13 +324,13 @@ func (c *Client) Ask(ctx context.Context, request []byte, receive func([]byte) e
 	}
 }
 
-// hearing passes the owner's progress to the caller's Count.
+// hearing adds the owner's progress to the caller's Count.
 type hearing struct {
 	watch          *progress.Count // nil if there is no progress to report
-	files, matches uint64          // so far
+	files, matches uint64          // totals received so far
 }
 
-// progress reads the totals that the owner sent while it works.
+// progress handles the totals in a frameAlive.
 func (h *hearing) progress(data []byte) {
 	files, n := binary.Uvarint(data)
 	if h.watch == nil || n <= 0 {
@@ -346,7 +345,7 @@ func (h *hearing) progress(data []byte) {
 	h.files, h.matches = files, matches
 }
 
-// broken closes the connection and returns why it can no longer be used.
+// broken closes the connection and returns the reason.
 func (c *Client) broken(ctx context.Context, err error) error {
 	c.conn.Close()
 	if ctx.Err() != nil {
@@ -355,5 +354,5 @@ func (c *Client) broken(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: %w", ErrNoOwner, err)
 }
 
-// Close disconnects.
+// Close closes the connection.
 func (c *Client) Close() error { return c.conn.Close() }

@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// child claims the folder, reports it, and waits to be killed.
+// child claims the lease, reports that, and waits to be killed.
 func child(dir string) {
 	lease, err := Claim(state(nil, dir))
 	if err != nil || lease == nil {
@@ -164,7 +164,7 @@ func TestAsk(t *testing.T) {
 	wg.Wait()
 }
 
-// A panic in one request does not end the process that serves others.
+// A panic in one request does not end the owner.
 func TestHandlerPanics(t *testing.T) {
 	socket, _ := serve(t, func(_ context.Context, req []byte, send func([]byte) error) error {
 		if len(req) == 0 {
@@ -208,7 +208,7 @@ func TestClientGoesAway(t *testing.T) {
 	}
 }
 
-// An owner that dies in the middle of an answer is an error, never an end.
+// If an owner dies during an answer, the client gets an error, not an end.
 func TestCutAnswer(t *testing.T) {
 	needsSharing(t)
 	socket := filepath.Join(t.TempDir(), "s", "sock")
@@ -250,7 +250,7 @@ func TestNobodyThere(t *testing.T) {
 	lease, _ := Claim(state(t, dir))
 	open := filepath.Join(dir, "open")
 	os.Mkdir(open, 0o755)
-	os.Chmod(open, 0o755) // whatever the umask
+	os.Chmod(open, 0o755) // independent of the umask
 	if _, err := lease.Listen(filepath.Join(open, "sock"), nil); err == nil || !strings.Contains(err.Error(), "0700") {
 		t.Errorf("a folder others can enter: %v", err)
 	}
@@ -307,7 +307,7 @@ func TestOwnerTellsHowFarItIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	heard.Add(1) // before the request
+	heard.Add(1) // counted before the request
 	if err := c.Ask(progress.With(t.Context(), &heard), []byte("q"), func([]byte) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
@@ -322,7 +322,7 @@ func TestOwnerTellsHowFarItIs(t *testing.T) {
 	}
 }
 
-// A slow owner sends signs of life.
+// A slow owner keeps sending frameAlive.
 func TestBusyOwnerShowsLife(t *testing.T) {
 	done := make(chan struct{})
 	socket, _ := serve(t, func(ctx context.Context, req []byte, send func([]byte) error) error {

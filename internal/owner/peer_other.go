@@ -9,10 +9,11 @@ import (
 	"runtime"
 )
 
-// errNoPeer is returned if the system doesn't identify the process at the other end.
+// errNoPeer means that this system can't identify the process at the other end of a
+// socket.
 var errNoPeer = errors.New("sharing one index between processes is not possible on " + runtime.GOOS)
 
-// samePeer can't decide on this system, so no peer is trusted: every process works by itself.
+// samePeer always fails on this system, so processes don't share indexes.
 func samePeer(net.Conn) error { return errNoPeer }
 
 func private(dir string) error {

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// samePeer refuses a process of another user at the other end.
+// samePeer returns an error if the process at the other end belongs to another user.
 func samePeer(conn net.Conn) error {
 	raw, err := conn.(*net.UnixConn).SyscallConn()
 	if err != nil {
@@ -29,7 +29,7 @@ func samePeer(conn net.Conn) error {
 	return nil
 }
 
-// private returns an error for a folder that others can enter.
+// private returns an error if other users can enter a folder.
 func private(dir string) error {
 	info, err := os.Lstat(dir)
 	if err != nil {

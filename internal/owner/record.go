@@ -19,45 +19,45 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// The owner of the index records for every process that asks. Such a process keeps its
-// connection open. Recording ends with the owner; then one of those processes becomes the
-// owner and continues.
+// The owner of the index records changes for every process that requests it. Such a
+// process keeps its connection open. Recording ends with the owner; then one of these
+// processes becomes the owner and continues.
 
-// Record says where to record changes of other programs.
+// Record specifies where changes of other programs are recorded.
 type Record struct {
 	StateDir string // of the undo log
 	MaxBytes int64
 	KeepAge  time.Duration
 }
 
-// recordAsk is a request to the recorder of an owner: to begin, or another one.
+// recordAsk is a request to an owner's recorder, such as to begin recording.
 type recordAsk struct {
 	On     *Record
 	Flush  bool
 	Status bool
-	Purge  *string // a path; "" is everything
+	Purge  *string // a path; "" means everything
 }
 
 const (
-	msgMarked = 'm' // a change.Marked, gob
-	msgRecord = 'r' // a change.Recording, gob
+	msgMarked = 'm' // a change.Marked, encoded with gob
+	msgRecord = 'r' // a change.Recording, encoded with gob
 )
 
-// recording is the recorder of an owner, with the paths that it must not record.
+// recording is an owner's recorder, with the policies of paths that must not be recorded.
 type recording struct {
-	begin func(to *Record) // until the owner ends
+	begin func(to *Record) // starts recording until the owner ends
 	rec   atomic.Pointer[recorder.Recorder]
-	users atomic.Int32 // other processes that want recording
+	users atomic.Int32 // number of other processes that requested recording
 
 	mu      sync.Mutex
 	on      bool
 	to      *Record
-	end     func() // ends the recorder and waits for it
+	end     func() // stops the recorder and waits for it
 	failed  error
-	denials map[string]*policy.Policy // by their rules
+	denials map[string]*policy.Policy // by their rules as text
 }
 
-// deny adds the rules of a client.
+// deny adds the deny rules of a client's view.
 func (g *recording) deny(v *View) {
 	if len(v.Deny) == 0 || v.Trusted {
 		return
@@ -70,7 +70,7 @@ func (g *recording) deny(v *View) {
 	}
 	p, err := policy.New(policy.Rules{AllowSecrets: true, Deny: v.Deny})
 	if err != nil {
-		return // its process fails to start with them
+		return // invalid rules: that process fails to start
 	}
 	if g.denials == nil {
 		g.denials = map[string]*policy.Policy{}
@@ -81,7 +81,7 @@ func (g *recording) deny(v *View) {
 	}
 }
 
-// record begins to record, once. It continues until the owner ends.
+// record starts recording, unless it has started. It continues until the owner ends.
 func (o *owned) record(ctx context.Context, to *Record) {
 	g := &o.recording
 	g.mu.Lock()
@@ -133,7 +133,8 @@ func (o *owned) record(ctx context.Context, to *Record) {
 	})
 }
 
-// apart runs f and turns a panic in the recorder into an error, so that searching continues.
+// apart runs f and turns a panic into an error, so that a bug in the recorder doesn't
+// stop searches.
 func apart(f func()) error {
 	var g crew.Group
 	g.Go(f)
@@ -160,7 +161,7 @@ func (o *owned) openRecorder(to *Record) (*recorder.Recorder, error) {
 	})
 }
 
-// purge removes records while the recorder is stopped.
+// purge stops the recorder and removes records.
 func (o *owned) purge(ctx context.Context, path string) error {
 	g := &o.recording
 	g.mu.Lock()
@@ -178,14 +179,14 @@ func (o *owned) purge(ctx context.Context, path string) error {
 	return err
 }
 
-// changed passes the watcher's report to the recorder.
+// changed passes the watcher's events to the recorder.
 func (o *owned) changed(files []rootfs.Path, trees []rootfs.Path) {
 	r := o.recording.rec.Load()
 	if r == nil || len(files)+len(trees) == 0 {
 		return
 	}
 	r.Changed(texts(files), texts(trees))
-	if o.server != nil { // this process serves others
+	if o.server != nil { // this process serves other processes
 		o.server.last.Store(time.Now().UnixNano())
 	}
 }
@@ -202,7 +203,7 @@ func texts(paths []rootfs.Path) []string {
 	return list
 }
 
-// recorded answers a request about the recording.
+// recorded answers a recordAsk.
 func (o *owned) recorded(ctx context.Context, req *request) (*change.Recording, error) {
 	ask := req.Record
 	if ask.On != nil {
@@ -235,7 +236,7 @@ func (o *owned) recorded(ctx context.Context, req *request) (*change.Recording, 
 		return nil, err
 	}
 	if r = o.recording.rec.Load(); r == nil {
-		return &change.Recording{On: true}, nil // it begins again after a purge
+		return &change.Recording{On: true}, nil // recording restarts after a purge
 	}
 	st := r.Status()
 	o.mu.Lock()
@@ -246,7 +247,7 @@ func (o *owned) recorded(ctx context.Context, req *request) (*change.Recording, 
 	return st, nil
 }
 
-// marked answers a mark.
+// marked answers a request with a mark.
 func (o *owned) marked(ctx context.Context, m *change.Mark) (*change.Marked, error) {
 	answer := &change.Marked{}
 	r := o.recording.rec.Load()
@@ -258,8 +259,8 @@ func (o *owned) marked(ctx context.Context, m *change.Mark) (*change.Marked, err
 	return answer, cmp.Or(err, failed)
 }
 
-// SendMark passes a mark to the owner at a socket. It starts no owner: ErrNoOwner means that
-// no process has the index, so nothing is recorded.
+// SendMark sends a mark to the owner at a socket. It does not start an owner: ErrNoOwner
+// means that no process has the index, so nothing is being recorded.
 func SendMark(ctx context.Context, socket string, mark *change.Mark) (*change.Marked, error) {
 	answer := &change.Marked{}
 	c, err := tell(ctx, socket, &request{Mark: mark}, msgMarked, answer)
@@ -269,7 +270,7 @@ func SendMark(ctx context.Context, socket string, mark *change.Mark) (*change.Ma
 	return answer, err
 }
 
-// tell sends a request whose answer is one message. The connection remains open.
+// tell sends a request that is answered by one message. The connection stays open.
 func tell(ctx context.Context, socket string, req *request, want byte, answer any) (*Client, error) {
 	c, err := Dial(socket)
 	if err != nil {
@@ -288,26 +289,27 @@ func tell(ctx context.Context, socket string, req *request, want byte, answer an
 	return c, err
 }
 
-// Flush makes the owner record all changes up to now. Without a recorder it does nothing.
+// Flush waits until the owner has recorded all changes up to now. Without a recorder it
+// does nothing.
 func (m *Member) Flush(ctx context.Context) error {
 	_, err := m.askRecorder(ctx, recordAsk{Flush: true})
 	return err
 }
 
-// Recording reports on the recording; nil if no process owns the index.
+// Recording returns the state of the recording, or nil if no process owns the index.
 func (m *Member) Recording(ctx context.Context) (*change.Recording, error) {
 	return m.askRecorder(ctx, recordAsk{Status: true})
 }
 
-// Purge removes the records of a path and everything beneath it, or all records if it is "". It reports false
-// if no process records.
+// Purge removes the records of path and everything below it, or all records if path is
+// "". It returns false if no process is recording.
 func (m *Member) Purge(ctx context.Context, path string) (bool, error) {
 	st, err := m.askRecorder(ctx, recordAsk{Purge: &path})
 	return st != nil && st.On, err
 }
 
-// recorded answers a request about the recording. Paths denied by this process or by the
-// asking one are no longer recorded.
+// recorded answers a request about the recording. From now on, paths denied by this
+// process or by the requesting one are not recorded.
 func (m *Member) recorded(ctx context.Context, req *request) (*change.Recording, error) {
 	o := m.holds()
 	o.recording.deny(m.view.Load())
@@ -334,7 +336,8 @@ func (m *Member) askRecorder(ctx context.Context, ask recordAsk) (*change.Record
 	return answer, err
 }
 
-// keepRecording makes the owner, in whichever process, record until the member is closed.
+// keepRecording makes the owner record until the member is closed, whichever process is
+// the owner.
 func (m *Member) keepRecording() {
 	ctx, stop := context.WithCancel(context.Background())
 	m.stopRecording = stop
@@ -349,13 +352,13 @@ func (m *Member) keepRecording() {
 			if err == nil {
 				wait = 0
 				stop := context.AfterFunc(ctx, func() { c.Close() })
-				_, _ = io.Copy(io.Discard, c.conn) // until the owner ends
+				_, _ = io.Copy(io.Discard, c.conn) // returns when the owner ends
 				stop()
 			}
 			if c != nil {
 				c.Close()
 			}
-			if err != nil { // another version, or an owner that is starting or ending
+			if err != nil { // the owner has another version, or is starting or ending
 				wait = min(max(2*wait, 50*time.Millisecond), 10*time.Second)
 			}
 			select {

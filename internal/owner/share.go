@@ -15,20 +15,20 @@ import (
 	"quarry/search"
 )
 
-// A process that doesn't own the index sends its whole query to the owner. If
-// anything goes wrong, it answers by itself. Files already delivered are not
-// repeated (see handed).
+// A process that doesn't own the index sends its whole query to the owner. If that fails,
+// it answers the query itself, without repeating files that were already delivered (see
+// handed).
 
-// shareVersion changes with the format of the messages. Programs with different
-// versions don't understand each other and scan.
+// shareVersion is the version of the message format. Processes with different versions
+// can't share an index; they scan.
 const shareVersion = 14
 
 // request is a request to an owner.
 type request struct {
 	Version int
 	View    View
-	Place   rootfs.Place // the folder that the client sees at the root's path
-	Mounts  uint64       // and the file systems mounted below it
+	Place   rootfs.Place // the folder that the client has at the root's path
+	Mounts  uint64       // identifies the file systems mounted below it
 	Search  *search.Query
 	Find    *search.FindQuery
 	Code    *search.CodeQuery
@@ -39,7 +39,7 @@ type request struct {
 	Record  *recordAsk
 }
 
-// The first byte of a message is its kind.
+// The first byte of a message is its kind. Bodies marked gob are encoded with it.
 const (
 	msgFile    = 'f' // a file, as in wire.go
 	msgSummary = 's' // a Summary, gob
@@ -49,7 +49,7 @@ const (
 	msgFields  = 'k' // fields of files, as in fields.go
 	msgTexts   = 't' // a textsAnswer, gob
 	msgStatus  = 'i' // an IndexStatus, gob
-	msgNone    = 'n' // the owner has no index to answer by: scan
+	msgNone    = 'n' // the owner has no index for the query: the client must scan
 )
 
 // answer serves other processes.
@@ -63,9 +63,9 @@ func (m *Member) answer(ctx context.Context, raw []byte, send func([]byte) error
 
 func (m *Member) reply(ctx context.Context, req *request, send func([]byte) error) error {
 	switch {
-	case !m.Owns(): // not yet, or no longer
+	case !m.Owns(): // this process is not yet, or no longer, the owner
 		return send([]byte{msgNone})
-	case req.Status: // sent to other versions too, to report this one's version
+	case req.Status: // answered for clients of any version, so that they learn this one's version
 		st := m.holds().status()
 		place, err := m.holds().root.Place()
 		st.FolderReplaced = err != nil || place != req.Place
@@ -91,7 +91,7 @@ func (m *Member) reply(ctx context.Context, req *request, send func([]byte) erro
 	return m.hand(ctx, req, send)
 }
 
-// hand passes a query to the process's searches and waits for the answer.
+// hand passes a query to the reader of Requests and waits for the answer.
 func (m *Member) hand(ctx context.Context, req *request, send func([]byte) error) error {
 	r := &Request{
 		View: req.View, Search: req.Search, Find: req.Find, Code: req.Code, Symbols: req.Symbols, Texts: req.Texts.query(),
@@ -106,39 +106,40 @@ func (m *Member) hand(ctx context.Context, req *request, send func([]byte) error
 	}
 }
 
-// Requests delivers the queries of other processes while this one owns the index.
-// It is closed by Close. A Member that can become the owner needs a reader.
+// Requests returns the channel with the queries of other processes, which arrive while
+// this process owns the index. Close closes it. If this process can become the owner, it
+// must read the channel.
 func (m *Member) Requests() <-chan *Request { return m.requests }
 
-// Request is a query of another process for this one, the owner, to answer: the first of
-// the queries that is set, through the view. The receiver must call Finish once.
+// Request is a query from another process to this one, the owner. The first query that is
+// set must be answered through the view. The receiver must call Finish once.
 type Request struct {
 	View    View
-	Search  *search.Query // each file is passed to File
+	Search  *search.Query // each file is passed to Request.File
 	Find    *search.FindQuery
 	Code    *search.CodeQuery
 	Symbols *search.SymbolQuery
-	Texts   *search.TextQuery // each file is passed to Field
+	Texts   *search.TextQuery // each file is passed to Request.Field
 
 	Progress *progress.Count // sent to the client
-	// OnGone arranges to call f when the client leaves, until stop is called.
+	// OnGone calls f when the client disconnects, unless stop is called before.
 	OnGone func(f func()) (stop func() bool)
 
 	send   func([]byte) error
 	buf    []byte
-	failed error // of sending fields
+	failed error // the error from sending fields
 	done   chan error
 }
 
-// File sends a file of the answer to a Search.
+// File sends a file of the answer to Search.
 func (r *Request) File(f *search.FileMatch) error {
 	r.buf = appendFile(append(r.buf[:0], msgFile), f)
 	return r.send(r.buf)
 }
 
-// Finish ends the answer: with a *search.Summary, *search.FindResult,
-// *search.CodeResult, *search.SymbolResult or *TextsAnswer, with nil if no index can
-// answer, or with an error.
+// Finish ends the answer: with a *search.Summary, *search.FindResult, *search.CodeResult,
+// *search.SymbolResult or *TextsAnswer; with nil if no index can answer; or with an
+// error.
 func (r *Request) Finish(result any, err error) {
 	if err == nil {
 		err = r.finish(result)
@@ -167,9 +168,9 @@ func (r *Request) finish(result any) error {
 	return fmt.Errorf("unexpected answer %T", result)
 }
 
-// sees reports whether the index is of the folder that a client sees. If the
-// folder was replaced, or in another mount namespace, the client may see another
-// folder or other file systems below it.
+// sees reports whether the indexed folder is the one that a client has. They may differ
+// if the folder was replaced, or if the client is in another mount namespace, where it
+// may also see other file systems in the folder.
 func (m *Member) sees(req *request) bool {
 	o := m.holds()
 	if o == nil {
@@ -191,8 +192,8 @@ func sendGob(send func([]byte) error, kind byte, v any) error {
 	return send(b.Bytes())
 }
 
-// ask sends a request to the owner, if there is one, and passes the messages to receive. ErrNoIndex means
-// that no owner has answered.
+// ask sends a request to the owner, if there is one, and calls receive for each message.
+// ErrNoIndex means that no owner has answered.
 func (m *Member) ask(ctx context.Context, req request, receive func(kind byte, body []byte) error) error {
 	if m == nil || m.Owns() {
 		m.opening(ctx)
@@ -216,7 +217,7 @@ func (m *Member) ask(ctx context.Context, req request, receive func(kind byte, b
 		return ErrNoIndex
 	}
 	var refused bool
-	var own error // of receive
+	var own error // the error from receive
 	err = c.Ask(ctx, b.Bytes(), func(m []byte) error {
 		if refused = len(m) == 0 || m[0] == msgNone; refused {
 			return ErrNoIndex
@@ -233,11 +234,11 @@ func (m *Member) ask(ctx context.Context, req request, receive func(kind byte, b
 		m.log.Warn("index: its owner shows no life; searching without it until it does")
 		m.silent.begin(m.opts.Socket)
 	}
-	return ErrNoIndex // an error of the owner occurs again, with its type, when we search
+	return ErrNoIndex // ignore the owner's error: if it isn't temporary, our own search returns it with its type
 }
 
-// alone is called if no owner answers: this process becomes the owner, or uses
-// the stored index.
+// alone is called if no owner answers. It makes this process the owner, or opens the
+// stored index.
 func (m *Member) alone(ctx context.Context) {
 	if m.opts.Ask {
 		m.lend()
@@ -249,9 +250,8 @@ func (m *Member) alone(ctx context.Context) {
 	m.opening(ctx)
 }
 
-// opening waits for a stored index that is being opened: on Linux 6.1 a quarter
-// of a second, while a scan takes half a second. It reports whether the index is
-// ready then.
+// opening waits while a stored index is being opened, and reports whether it is then
+// ready. On Linux 6.1 opening takes a quarter of a second, and a scan half a second.
 func (m *Member) opening(ctx context.Context) bool {
 	o := m.holds()
 	if o == nil {
@@ -266,14 +266,14 @@ func (m *Member) opening(ctx context.Context) bool {
 	return o.ready.Load()
 }
 
-// handed delivers files and remembers them, so that a search whose owner died can be
+// handed delivers files and remembers their paths. If the owner dies, the search can be
 // repeated without delivering a file twice.
 type handed struct {
 	yield func(*search.FileMatch) error
 	paths []string
-	err   error // of yield
+	err   error // the error from yield
 
-	// The file whose last part is missing, with its lines and matches so far.
+	// The last file, if it was delivered only in part, and its lines and matches so far.
 	open                    string
 	lines, matched, matches int
 }
@@ -290,7 +290,8 @@ func (h *handed) file(f *search.FileMatch) error {
 	return h.err
 }
 
-// resume removes the lines already delivered from the open file, and reports whether anything is left.
+// resume removes the lines that were already delivered from f, and reports whether any
+// remain.
 func (h *handed) resume(f *search.FileMatch) bool {
 	n := min(h.lines, len(f.Lines))
 	f.Lines, h.lines = f.Lines[n:], h.lines-n
@@ -301,7 +302,7 @@ func (h *handed) resume(f *search.FileMatch) bool {
 	return !f.More || len(f.Lines) > 0
 }
 
-// rest delivers the files not yet delivered. A query may name a file several times.
+// rest returns a function that delivers only files not yet delivered.
 func (h *handed) rest() func(*search.FileMatch) error {
 	if len(h.paths) == 0 && h.lines == 0 {
 		return h.yield
@@ -324,8 +325,9 @@ func (h *handed) rest() func(*search.FileMatch) error {
 	}
 }
 
-// Search lets the owner search, in any order of the query. If no owner answers, sum is nil: the caller has to
-// search and pass its results to rest, which does not repeat files already delivered.
+// Search makes the owner search, in any order that a query can ask for. If no owner
+// answers, sum is nil. The caller must then search and pass its results to rest, which
+// skips files already delivered.
 func (m *Member) Search(ctx context.Context, q *search.Query, yield func(*search.FileMatch) error) (sum *search.Summary, rest func(*search.FileMatch) error, err error) {
 	if q.NoIndex || q.Invert {
 		return nil, yield, nil
@@ -360,14 +362,14 @@ func (m *Member) Search(ctx context.Context, q *search.Query, yield func(*search
 	return nil, to.rest(), nil
 }
 
-// mayKnow reports whether this process's own policy allows it to see a file's name. The
-// owner applies the policy; the answer of an owner that does not is rejected.
+// mayKnow reports whether this process's own policy allows a file's name. The owner
+// should have applied the policy; otherwise its answer is rejected.
 func (m *Member) mayKnow(path string) bool {
 	p, err := m.root.Known(path)
 	return err == nil && !m.root.Policy().Path(p.String(), false).Refused()
 }
 
-// Find lets the owner list paths. The result is nil if no owner has answered.
+// Find makes the owner list paths. It returns nil if no owner answers.
 func (m *Member) Find(ctx context.Context, q *search.FindQuery) (*search.FindResult, error) {
 	if q.NoIndex || q.Stat || q.Links || q.Order != search.ByPath || q.Kind != search.OnlyFiles {
 		return nil, nil
@@ -377,7 +379,7 @@ func (m *Member) Find(ctx context.Context, q *search.FindQuery) (*search.FindRes
 	})
 }
 
-// Code lets the owner rank. The result is nil if no owner has answered.
+// Code makes the owner rank code. It returns nil if no owner answers.
 func (m *Member) Code(ctx context.Context, q *search.CodeQuery) (*search.CodeResult, error) {
 	if q.NoIndex {
 		return nil, nil
@@ -387,7 +389,7 @@ func (m *Member) Code(ctx context.Context, q *search.CodeQuery) (*search.CodeRes
 	})
 }
 
-// Symbols lets the owner look up definitions. The result is nil if no owner has answered.
+// Symbols makes the owner look up definitions. It returns nil if no owner answers.
 func (m *Member) Symbols(ctx context.Context, q *search.SymbolQuery) (*search.SymbolResult, error) {
 	if q.NoIndex {
 		return nil, nil
@@ -397,9 +399,9 @@ func (m *Member) Symbols(ctx context.Context, q *search.SymbolQuery) (*search.Sy
 	})
 }
 
-// askOnce asks a question whose answer is one message. The answer is nil if the owner sent
-// none, or one with paths that this client may not see: check reports that, and returns the
-// answer's summary.
+// askOnce sends a request that is answered by one message. check returns the answer's
+// summary, and false if the answer has paths that this client may not see. The result is
+// nil in that case, and if there is no answer.
 func askOnce[T any](ctx context.Context, m *Member, q request, want byte, check func(*T) (*search.Summary, bool)) (*T, error) {
 	var answer *T
 	err := m.ask(ctx, q, func(kind byte, body []byte) error {

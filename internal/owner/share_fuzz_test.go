@@ -21,7 +21,7 @@ import (
 	"quarry/search"
 )
 
-// fuzzedOwner owns the index of a folder with one small file, on no socket.
+// fuzzedOwner owns the index of a folder with one small file, and has no socket.
 func fuzzedOwner(f *testing.F) *owner.Member {
 	dir := f.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "a.txt"), []byte("needle\n"), 0o644); err != nil {
@@ -61,8 +61,8 @@ func fuzzedOwner(f *testing.F) *owner.Member {
 	return m
 }
 
-// withTypes makes a request from the bytes of its fields: it prepends the types with the
-// right length, because mutated types hardly ever give a request.
+// withTypes makes an encoded request from types and the bytes of its fields. It computes
+// the length, because mutated type descriptions are hardly ever valid.
 func withTypes(types, fields []byte) io.Reader {
 	length := []byte{byte(len(fields))}
 	if len(fields) > 127 {
@@ -71,13 +71,13 @@ func withTypes(types, fields []byte) io.Reader {
 	return io.MultiReader(bytes.NewReader(types), bytes.NewReader(length), bytes.NewReader(fields))
 }
 
-// FuzzRequest treats any input as another process's request, of one that sees the same
-// folder: otherwise the owner would answer none. Each is answered or refused, soon, and the
-// owner continues. There is no socket in between, which took a hundred times as long;
-// FuzzFrame and TestOwnersKilled test it.
+// FuzzRequest passes arbitrary requests to an owner, all with the right folder, because
+// others are not answered. Each must be answered or refused soon, and the owner must
+// continue. It uses no socket, which took a hundred times as long; FuzzFrame and
+// TestOwnersKilled test that.
 func FuzzRequest(f *testing.F) {
 	m := fuzzedOwner(f)
-	var types bytes.Buffer // and an empty request
+	var types bytes.Buffer // the types, followed by an empty request
 	if err := gob.NewEncoder(&types).Encode(owner.WireRequest{}); err != nil {
 		f.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func FuzzRequest(f *testing.F) {
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 		defer cancel()
-		m.Reply(ctx, &req, func(b []byte) error { // an error is fine
+		m.Reply(ctx, &req, func(b []byte) error { // errors are allowed
 			if len(b) > 1 {
 				answered++
 			}
@@ -115,7 +115,7 @@ func FuzzRequest(f *testing.F) {
 		var b bytes.Buffer
 		out := gob.NewEncoder(&b)
 		for _, whole := range []bool{true, false} {
-			b.Reset() // the second encoded message has no types
+			b.Reset() // without the types, which are only in the first message
 			if err := out.Encode(req); err != nil {
 				f.Fatal(err)
 			}

@@ -8,22 +8,23 @@ import (
 	"time"
 )
 
-// silence remembers an owner that sent no sign of life in time, such as one suspended by ^Z. It holds the
-// lease, so no other process can answer, and each search would wait again. Instead a connection to it remains
-// open, and searches don't ask it until it answers there.
+// silence remembers an owner that does not respond, for example because it was suspended
+// by ^Z. It still holds the lease, so no other process can become the owner, and each
+// search would wait for it again. Instead, one connection to it stays open, and searches
+// skip it until it responds there.
 type silence struct {
 	mu   sync.Mutex
-	conn net.Conn // nil: no silent owner is known
+	conn net.Conn // nil if the owner is not known to be silent
 }
 
-// begin leaves a connection open, with a request that a working owner answers at once.
+// begin opens a connection and sends a request that a working owner answers at once.
 func (s *silence) begin(socket string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.conn != nil {
 		return
 	}
-	conn, err := dialAt(socket, probeTime) // its queue may be full
+	conn, err := dialAt(socket, probeTime) // the owner's connection queue may be full
 	if err != nil {
 		return
 	}
@@ -35,10 +36,10 @@ func (s *silence) begin(socket string) {
 	s.conn = conn
 }
 
-// probeTime bounds the calls that may block while a silent owner is probed.
+// probeTime limits calls to a silent owner that may block.
 const probeTime = 50 * time.Millisecond
 
-// still reports whether the owner is still silent. It is one system call.
+// still reports whether the owner is still silent. It takes one system call.
 func (s *silence) still() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -51,7 +52,7 @@ func (s *silence) still() bool {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return true
 	}
-	s.conn.Close() // it lives, or is gone
+	s.conn.Close() // the owner responds again, or has ended
 	s.conn = nil
 	return false
 }

@@ -15,7 +15,7 @@ import (
 	"quarry/search"
 )
 
-// bareHouse is an empty folder with a home for indexes.
+// bareHouse is a house with an empty folder and a folder for indexes.
 func bareHouse(t *testing.T) *house {
 	t.Helper()
 	h := &house{t: t, r: stress.Rand(1), dir: filepath.Join(t.TempDir(), "ws"), state: t.TempDir(), marks: map[string]string{}}
@@ -24,7 +24,7 @@ func bareHouse(t *testing.T) *house {
 	return h
 }
 
-// A search during the opening of a stored index waits for it.
+// A search waits while a stored index is being opened.
 func TestSearchWaitsForOpening(t *testing.T) {
 	stress.SkipTiny(t)
 	h := bareHouse(t)
@@ -43,8 +43,8 @@ func TestSearchWaitsForOpening(t *testing.T) {
 	}
 }
 
-// A command without an owner uses the index left by an earlier one, if that is worth it, and sees all changes
-// since.
+// Without an owner, a command uses a stored index if that is faster than a scan, and sees
+// all changes made since.
 func TestStoredIndexWithoutOwner(t *testing.T) {
 	stress.SkipTiny(t)
 	files := stress.Size(1_000, 10_000)
@@ -76,7 +76,7 @@ func TestStoredIndexWithoutOwner(t *testing.T) {
 			t.Errorf("a folder that is gone: %q", got)
 		}
 		ask.Close()
-		h.put(".gitignore", "!*/\n") // shows .git again to views that may see it
+		h.put(".gitignore", "!*/\n") // includes .git again, for views that may show it
 		if trusted {
 			ask := h.open(o, &quarry.IndexOptions{Dir: filepath.Join(h.state, "index", "one"), Socket: h.socket(), Ask: true})
 			if got, st := h.paths(ask, "rareword"); !strings.HasPrefix(got, ".git/x") {
@@ -88,8 +88,8 @@ func TestStoredIndexWithoutOwner(t *testing.T) {
 	}
 }
 
-// A suspended owner costs a client its patience once; it is asked again as soon as it shows
-// life.
+// A client waits only once for a suspended owner. It uses the owner again once that
+// responds.
 func TestSuspendedOwnerIsRemembered(t *testing.T) {
 	stress.SkipTiny(t)
 	h := bareHouse(t)
@@ -116,13 +116,13 @@ func TestSuspendedOwnerIsRemembered(t *testing.T) {
 			t.Fatalf("search %d found %q", i, got)
 		}
 	}
-	if n := asked.Load(); n != 2 { // the search, and the connection that waits for life
+	if n := asked.Load(); n != 2 { // the search, and the connection that waits for a response
 		t.Errorf("the silent owner was asked %d times, want 2", n)
 	}
 	(<-conns).Close()
 	waiting := <-conns
 	waiting.Write([]byte{0, 0, 0, 0, 'a'})
-	for asked.Load() == 2 { // it is asked again
+	for asked.Load() == 2 { // until the owner is used again
 		if _, err := ws.Search(t.Context(), search.Query{Pattern: "needle"}); err != nil {
 			t.Fatal(err)
 		}

@@ -14,9 +14,9 @@ import (
 	"quarry/internal/walk"
 )
 
-// View is a process's view of a root: the paths its policy denies, and the ignore rules from outside the
-// root. One index serves all views of a root, so a request carries its client's view, and the owner answers
-// through it.
+// View is a process's view of a root: the paths that its policy denies, and the ignore
+// rules from outside the root. Since all views of a root share one index, a request
+// contains the client's view, and the owner answers according to it.
 type View struct {
 	Trusted     bool // no policy
 	Allow, Deny []string
@@ -25,7 +25,8 @@ type View struct {
 
 // Key returns a string that differs between views.
 func (v *View) Key() string {
-	// Each text and each list is preceded by its length: no two views give the same bytes.
+	// Each string and list is preceded by its length, so different views give different
+	// keys.
 	b := []byte{0}
 	if v.Trusted {
 		b[0] = 1
@@ -45,25 +46,24 @@ func (v *View) Key() string {
 	return string(sum[:])
 }
 
-// Filter decides which files of the index a View shows. It is safe for concurrent
-// use.
+// Filter decides which indexed files a View shows. It is safe for concurrent use.
 type Filter struct {
 	root    *rootfs.Root // with the view's policy
 	rules   []ignore.Set
 	key     string
-	outside *ignore.Frame // the rules, without those in the tree
-	rescues bool          // one of the rules may show files that rules in the tree exclude
+	outside *ignore.Frame // the rules from outside the root
+	rescues bool          // one of these rules may include files that rules in the tree exclude
 
 	mu     sync.Mutex
-	judges map[bool]*walk.Judge // by whether hidden files are wanted
-	gen    uint64               // generation of the rules in the tree that judges were made with
-	// opened are judges over walks without the policy, by whether hidden and
-	// ignored files are wanted, and openGen the rules they have read.
+	judges map[bool]*walk.Judge // by whether hidden files are included
+	gen    uint64               // the value of rulesGen when judges were made
+	// opened has judges without the policy, by whether hidden and ignored files are
+	// included. openGen is the value of rulesGen when they were made.
 	opened  map[[2]bool]*walk.Judge
 	openGen uint64
 }
 
-// NewFilter makes the filter of a view. root has its policy, rules are its rules.
+// NewFilter makes the filter of a view with its rules. root has the view's policy.
 func NewFilter(v *View, root *rootfs.Root, rules []ignore.Set) *Filter {
 	e := &Filter{root: root, rules: rules, key: v.Key(), judges: map[bool]*walk.Judge{}, opened: map[[2]bool]*walk.Judge{}}
 	for _, set := range rules {
@@ -75,7 +75,7 @@ func NewFilter(v *View, root *rootfs.Root, rules []ignore.Set) *Filter {
 	return e
 }
 
-// judge returns the judge over walks of this view, with the current rules.
+// judge returns a judge for this view with the present rules.
 func (e *Filter) judge(hidden bool, gen uint64) *walk.Judge {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -91,17 +91,17 @@ func (e *Filter) judge(hidden bool, gen uint64) *walk.Judge {
 	return j
 }
 
-// Filtered is the index of a Member as a View shows it.
+// Filtered is the index of a Member, reduced to the files that a View shows.
 type Filtered struct {
 	*Member
 	filter *Filter
 }
 
-// FilteredBy returns the index as a filter shows it.
+// FilteredBy returns the index reduced by a filter.
 func (m *Member) FilteredBy(e *Filter) Filtered { return Filtered{m, e} }
 
-// Lens returns the lens for a search of this view, with hidden and ignored files if they are wanted; nil
-// without an index.
+// Lens returns the lens for a search in this view, including hidden and ignored files if
+// requested. It returns nil without an index.
 func (s Filtered) Lens(hidden, ignored bool) *index.Lens {
 	e := s.filter
 	o := s.source()
@@ -124,7 +124,7 @@ func (s Filtered) Lens(hidden, ignored bool) *index.Lens {
 	if rules != nil {
 		e.counts(l, o, hidden, ignored)
 	}
-	if ignored { // no rules apply, not even those that include a dot file
+	if ignored { // then no rules apply, including those that show dot files
 		l.Key += "ignored"
 		l.Sees = func(path string, f index.Flags) bool {
 			return (hidden || !dotted(path)) && !denied(path, f)
@@ -151,8 +151,9 @@ func (s Filtered) Lens(hidden, ignored bool) *index.Lens {
 }
 
 // toucher returns a function that reports whether an ignore rule from outside the root
-// matches a path or one of its folders. If none does, only the rules in the tree decide,
-// which the index knows. Call it with paths in order, from one goroutine.
+// matches a path or one of its parent folders. If none does, only the rules in the tree
+// apply, which the index has applied. The function must be called with sorted paths, from
+// one goroutine.
 func (e *Filter) toucher() func(path string) bool {
 	dirs := map[string]bool{"": false}
 	var folder func(dir string) bool
@@ -171,10 +172,10 @@ func (e *Filter) toucher() func(path string) bool {
 	}
 }
 
-// Covers reports whether the index has every file that a search of dir shows. It does not if dir is ignored:
-// such a folder is searched when it is named, but is not indexed. The ignore rules above dir are read from disk,
-// because the watcher's may be outdated if there are no events. With ignored set, Covers reports whether the
-// index has ignored files.
+// Covers reports whether the index has every file that a search of dir shows. It doesn't
+// if dir is ignored: such a folder is not indexed, but is searched if the query names it.
+// The rules above dir are read from disk, because without events the watcher's may be
+// outdated. If ignored is set, Covers reports whether the index has ignored files.
 func (s Filtered) Covers(snap *index.Snapshot, dir rootfs.Path, ignored bool) bool {
 	e := s.filter
 	if ignored || e.rescues {
@@ -197,8 +198,8 @@ func (s Filtered) Covers(snap *index.Snapshot, dir rootfs.Path, ignored bool) bo
 	return true
 }
 
-// showsProtected reports whether a view without a policy sees one of the folders that are in
-// no index, such as .git, because a negated rule such as !*/ includes it.
+// showsProtected reports whether a view without a policy shows a folder that is never
+// indexed, such as .git, because a negated rule such as !*/ includes it.
 func (s Filtered) showsProtected() bool {
 	e := s.filter
 	o := s.source()

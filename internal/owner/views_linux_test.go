@@ -30,7 +30,7 @@ type house struct {
 	r     *rand.Rand
 	dir   string
 	state string
-	marks map[string]string // by path: a word that occurs only in this file, in no name or other text
+	marks map[string]string // by path: a word that occurs in this file only, and in no name
 }
 
 var (
@@ -73,7 +73,7 @@ func (h *house) put(rel, text string) {
 	h.must(os.WriteFile(full, []byte(text), 0o644))
 }
 
-// write writes a file with some words and a mark of its own.
+// write writes a file with some words and a unique mark.
 func (h *house) write(rel string) {
 	h.t.Helper()
 	mark := fmt.Sprintf("mark%dq%x", len(h.marks), h.r.Uint64())
@@ -155,7 +155,7 @@ func (h *house) query() search.Query {
 		q.Pattern, q.Match.Case = "ALPHA|mixedcase", match.Insensitive
 	case 2:
 		q.Pattern = "nowhere_at_all"
-	case 3: // the mark of some file, which may be denied
+	case 3: // the mark of any file, which may be denied
 		for _, mark := range h.marks {
 			q.Pattern = mark
 			break
@@ -177,14 +177,14 @@ func (h *house) query() search.Query {
 	return q
 }
 
-// answer is the part of a result that must not depend on the way it was found.
+// answer has the parts of a result that must be equal with and without an index.
 type answer struct {
 	Files []search.FileMatch
 	Found []string
 	Sum   [4]int // files and lines matched, binary files skipped, files that could be searched
-	// Denied counts the files that the policy kept from the search, and from the listing.
+	// Denied counts the files hidden by the policy, in the search and in the listing.
 	Denied [2]int
-	// Secrets are the denied files with a name of the secrets list.
+	// Secrets are the denied files whose names are on the list of secrets.
 	Secrets [2][]string
 	Err     string
 }
@@ -194,7 +194,7 @@ func (h *house) ask(ws *quarry.Workspace, q search.Query) (a answer, plan string
 	if err != nil {
 		return answer{Err: err.Error()}, ""
 	}
-	for _, f := range res.Files { // how much was read is not part of an answer
+	for _, f := range res.Files { // the amount of data read may differ
 		f.Bytes, f.ModTime = 0, time.Time{}
 		a.Files = append(a.Files, f)
 	}
@@ -214,9 +214,9 @@ func (h *house) ask(ws *quarry.Workspace, q search.Query) (a answer, plan string
 	return a, string(res.Stats.Plan.Kind)
 }
 
-// One index of a root gives every view the same answers as a scan, and nothing that the view's policy denies
-// goes through the socket: no byte, and no name unless only the built-in list of secrets' names closes the
-// file.
+// With one index of a root, every view gets the same answers as from a scan. Nothing that
+// the view's policy denies is sent through the socket: no content, and no name, except
+// names that are denied only by the built-in list of secrets.
 func TestOneIndexForAllViews(t *testing.T) {
 	run := stress.Start(t, "one index for all policies", 12, 1_000)
 	byIndex, ignored := 0, 0
@@ -236,8 +236,8 @@ func TestOneIndexForAllViews(t *testing.T) {
 				got, plan := h.ask(client, q)
 				q.NoIndex = true
 				want, _ := h.ask(scan, q)
-				// The rules of d2 are denied, too: a scan doesn't read them, the index does.
-				// A denied folder without indexed files is not counted.
+				// Rules in a denied d2 are read by the index but not by a scan. And a
+				// denied folder without indexed files is not counted.
 				folder := slices.Contains(o.Deny, "d1") || slices.Contains(o.Deny, "d0/e1")
 				if slices.Contains(o.Deny, "d2/**") || folder && want.Denied[0] == got.Denied[0]+1 {
 					got.Denied, want.Denied = [2]int{}, [2]int{}
@@ -273,7 +273,7 @@ func (h *house) makeHome() string {
 	return home
 }
 
-// secret looks for data denied to a view in the owner's messages to it.
+// secret searches the owner's messages to a view for data that the view may not see.
 func (h *house) secret(run *stress.Run, seed uint64, o *quarry.Options, scan *quarry.Workspace, tap *tap) {
 	h.t.Helper()
 	sent := tap.bytes()
@@ -283,8 +283,8 @@ func (h *house) secret(run *stress.Run, seed uint64, o *quarry.Options, scan *qu
 		if _, err := scan.Read(h.t.Context(), path, nil); fault.CodeOf(err) != fault.ProtectedPath {
 			continue
 		}
-		// Names repeat from folder to folder: only the whole path identifies the file.
-		named := rules.Path(path, false) == policy.Secret // an answer may name it
+		// Names are the same in several folders; only a whole path identifies a file.
+		named := rules.Path(path, false) == policy.Secret // its name may be sent
 		if bytes.Contains(sent, []byte(mark)) || !named && strings.Contains(path, "/") && bytes.Contains(sent, []byte(path)) {
 			run.Violation(seed, "the owner sent something of %s, which is denied", path)
 		}

@@ -9,8 +9,8 @@ import (
 	"quarry/search"
 )
 
-// Files are sent between an owner and its clients in this form: every number a varint,
-// every text its length and its bytes, in the order of the struct's fields.
+// The format of files sent by an owner: the fields of the struct in order, numbers as
+// varints, and strings preceded by their length.
 
 var errWire = errors.New("damaged message from the index's owner")
 
@@ -88,7 +88,7 @@ func appendHoles(b []byte, matches [][]search.Hole) []byte {
 	return b
 }
 
-// wireReader parses such a message. After an error everything is zero.
+// wireReader parses a message in this format. After an error all results are zero.
 type wireReader struct {
 	b   []byte
 	err error
@@ -100,7 +100,7 @@ func decodeFile(b []byte) (search.FileMatch, error) {
 		Path: r.text(), Matched: r.int(), Matches: r.int(), Bytes: r.varint(), NUL: r.varint(), AtNUL: r.byte() == 1,
 		Score: r.float(), ModTime: r.time(), More: r.byte() == 1,
 	}
-	n := r.count(10) // the smallest size of a line
+	n := r.count(10) // 10 is the minimum size of a line
 	if n > 0 {
 		f.Lines = make([]search.Line, n)
 		for i := range f.Lines {
@@ -163,8 +163,8 @@ func (r *wireReader) varint() int64 {
 
 func (r *wireReader) int() int { return int(r.varint()) }
 
-// count reads the number of items that follow, each of which takes at least size bytes: a damaged number
-// can't make us reserve more than the message holds.
+// count reads the number of following items, each of at least size bytes. A number that
+// exceeds the message is an error, so damage can't cause a large allocation.
 func (r *wireReader) count(size int) int {
 	v, n := binary.Uvarint(r.b)
 	if n <= 0 || v > uint64(len(r.b)/size) {

@@ -10,7 +10,8 @@ import (
 	"quarry/search"
 )
 
-// wireSample has every field set, so that a forgotten one is detected.
+// wireSample returns a file with every field set, so that a field missing from the format
+// is noticed.
 func wireSample(t testing.TB) search.FileMatch {
 	line := search.Line{
 		Number: 3, Offset: 1 << 40, Text: []byte("héllo\xff"), Ending: "\r\n", Hit: true,
@@ -22,7 +23,7 @@ func wireSample(t testing.TB) search.FileMatch {
 	}
 	for _, v := range []reflect.Value{reflect.ValueOf(f), reflect.ValueOf(line)} {
 		for i := range v.NumField() {
-			// The client finds the definition around a line, not the owner.
+			// Symbol is set by the client, not sent by the owner.
 			if v.Field(i).IsZero() && v.Type().Field(i).Name != "Symbol" {
 				t.Fatalf("the sample leaves %s.%s empty", v.Type(), v.Type().Field(i).Name)
 			}
@@ -63,7 +64,7 @@ func FuzzWire(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !reflect.DeepEqual(file, again) && file.Score == file.Score { // not a number is not equal to itself
+		if !reflect.DeepEqual(file, again) && file.Score == file.Score { // NaN is not equal to itself
 			t.Error(cmp.Diff(file, again))
 		}
 	})

@@ -6,21 +6,22 @@ import (
 	"strings"
 )
 
-// MaxJudged is the largest file whose content is judged; a larger one counts as a secret.
+// MaxJudged is the size of the largest file checked for credentials. Larger ones count as
+// secrets.
 const MaxJudged = 1 << 20
 
-// IsSecretText reports whether the content of a file judged by content is a secret.
+// IsSecretText reports whether a file that is checked by content is a secret.
 func IsSecretText(text []byte) bool { return len(text) > MaxJudged || HoldsCredential(text) }
 
-// HoldsCredential reports whether a line of a settings file looks like a credential: a token,
-// key or password with a value, the token of a known service, an address with a password in
-// it, or a private key. A reference or placeholder (${TOKEN}, $(pass show x), <your token>) is
-// not a value.
+// HoldsCredential reports whether a line of a settings file looks like a credential: a
+// token, key or password with a value; the token of a known service; a URL with a
+// password; or a private key. References and placeholders (${TOKEN}, $(pass show x),
+// <your token>) don't count as values.
 func HoldsCredential(text []byte) bool {
-	if bytes.IndexByte(text, 0) >= 0 { // UTF-16, as some editors on Windows write it
+	if bytes.IndexByte(text, 0) >= 0 { // UTF-16, as written by some Windows editors
 		text = bytes.ReplaceAll(text, []byte{0}, nil)
 	}
-	waits := false // the value of a credential may be on the next lines, as in ini
+	waits := false // a credential's value may be on the following lines, as in ini files
 	for l := range bytes.Lines(text) {
 		line := string(l)
 		words := strings.Fields(line)
@@ -40,8 +41,8 @@ func HoldsCredential(text []byte) bool {
 	return false
 }
 
-// lineHolds judges one line. open reports that it ends with the name of a credential and no
-// value.
+// lineHolds checks one line. open is set if it ends with the name of a credential without
+// a value.
 func lineHolds(line string) (holds, open bool) {
 	if strings.Contains(line, "-----BEGIN") && strings.Contains(line, "PRIVATE KEY") {
 		return true, false
@@ -78,7 +79,7 @@ func lineHolds(line string) (holds, open bool) {
 	}
 }
 
-// namesCredential reports whether a word of a key names a credential.
+// namesCredential reports whether a key contains a word for a credential.
 func namesCredential(key string) bool {
 	word := ""
 	for i := 0; i <= len(key); i++ {
@@ -109,7 +110,8 @@ func isCredentialWord(word string) bool {
 	return slices.ContainsFunc([]string{"token", "secret", "password", "passwd"}, func(end string) bool { return strings.HasSuffix(word, end) })
 }
 
-// isValue returns false for a reference, a placeholder or a switch.
+// isValue reports whether v is a value rather than a reference, a placeholder or a
+// switch.
 func isValue(v string) bool {
 	v = strings.TrimSpace(strings.Trim(v, `"'`+"`"))
 	if v == "" || isPlaceholder(v) {
@@ -193,7 +195,7 @@ func looksIssued(v string) bool {
 	return false
 }
 
-// hasPasswordInAddress finds scheme://user:password@host.
+// hasPasswordInAddress reports whether a line contains scheme://user:password@host.
 func hasPasswordInAddress(line string) bool {
 	for {
 		_, rest, ok := strings.Cut(line, "://")

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// docs/MCP.md and the policy name the same files.
+// docs/MCP.md and the policy have the same names.
 func TestDocumentedNames(t *testing.T) {
 	text, err := os.ReadFile("../../docs/MCP.md")
 	if err != nil {

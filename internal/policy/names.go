@@ -6,32 +6,33 @@ import (
 	"unicode/utf8"
 )
 
-// class is the class of a single name, before the owner's rules.
+// class is how the built-in policy classifies a name.
 type class uint8
 
 const (
 	plainName class = iota
 	hiddenFromLists
-	suspectName // a secret if its content has a credential
+	suspectName // a secret if the content has a credential
 	secretName
 	protectedName
 )
 
-// Version must change with the names below: an index stores marks for them.
+// Version must be increased when the names below change, because an index stores their
+// classes.
 const Version = 3
 
-// The names of files that contain credentials, folded. docs/MCP.md lists them for users;
-// TestDocumentedNames compares.
+// Names of files that contain credentials, folded. docs/MCP.md lists them for users, and
+// TestDocumentedNames compares the lists.
 var (
 	secretPrefixes   = [...]string{"id_rsa", "id_ed25519", "id_ecdsa", "id_dsa"}
 	secretExtensions = [...]string{".pem", ".key", ".p12", ".pfx", ".ppk", ".jks", ".kdbx"}
 	secretNames      = [...]string{".env", ".netrc", "_netrc", ".pgpass", ".git-credentials", ".vault-token"}
-	// These .env.* are open, because they are meant to be copied.
+	// .env files with these extensions are not secret: they are meant to be copied.
 	openExtensions = [...]string{".example", ".sample", ".template", ".dist"}
-	// Files in every project, which contain credentials in some.
+	// Files that exist in every project but only sometimes contain credentials.
 	suspectNames     = [...]string{".npmrc", ".pypirc", ".envrc"}
 	suspectExtension = ".env"
-	// A backup of a secret is a secret.
+	// Extensions of backups; the backup of a secret is a secret.
 	backupExtensions = [...]string{"~", ".bak", ".old", ".orig", ".save", ".swp"}
 	// Files whose names are meaningful only with their folder.
 	secretInFolder = [...][2]string{{".aws", "credentials"}, {".kube", "config"}, {".docker", "config.json"}}
@@ -64,9 +65,9 @@ func classify(name string) class {
 	return secretClass(folded)
 }
 
-// isPlain returns true for most ordinary names: those that start with neither a dot, an
-// underscore, a dollar sign nor an i, are ASCII without a tilde or a colon, and don't end in
-// the last three letters of a special name.
+// isPlain reports true for most ordinary names, quickly: ASCII names without a tilde or
+// colon that don't start with a dot, underscore, dollar sign or i, and don't end in the
+// last three letters of a special name.
 func isPlain(name string) bool {
 	n := len(name)
 	if n == 0 {
@@ -84,8 +85,8 @@ func isPlain(name string) bool {
 	return n < 4 || !endsLikeSecret(name) && name[n-1] != '.' && name[n-1] != ' '
 }
 
-// endsLikeSecret reports whether the last letters may belong to the extension of a secret or
-// a backup.
+// endsLikeSecret reports whether the last letters may be those of a secret's or a
+// backup's extension.
 func endsLikeSecret[T string | []byte](name T) bool {
 	n := len(name)
 	if n < 4 {
@@ -101,12 +102,13 @@ func endsLikeSecret[T string | []byte](name T) bool {
 	return name[n-1] == '~'
 }
 
-// longestFolded limits the folded form, one byte per character: no file system has longer
-// names.
+// longestFolded limits the folded form of a name, with one byte per character. No file
+// system has longer names.
 const longestFolded = 256
 
-// foldName appends the folded form of name to dst, up to its capacity: lower case ASCII where
-// possible, ignorable code points dropped, Windows' tail cut.
+// foldName appends the folded form of name to dst, up to dst's capacity. Letters become
+// lower-case ASCII where possible; ignorable code points, and endings that Windows drops,
+// are removed.
 func foldName(dst []byte, name string) []byte {
 	for i := 0; i < len(name); {
 		c := name[i]
@@ -137,8 +139,8 @@ func foldName(dst []byte, name string) []byte {
 	return dst
 }
 
-// foldRune maps a non-ASCII rune to the ASCII letter it folds to, or to a byte that equals
-// nothing.
+// foldRune returns the ASCII letter that a non-ASCII rune folds to, or a byte that is in
+// no special name.
 func foldRune(r rune) byte {
 	switch {
 	case r == 'ı' || r == 'İ':
@@ -158,8 +160,8 @@ func foldRune(r rune) byte {
 	return 0xFF
 }
 
-// ignorable reports code points without a visible shape that some file system or display
-// drops.
+// ignorable reports whether a code point is invisible and some file system or display
+// drops it.
 func ignorable(r rune) bool {
 	switch {
 	case r == 0xAD, r == 0x34F, r == 0x61C, r == 0x180E, r == 0xFEFF:
@@ -197,8 +199,8 @@ func specialFolder(folded []byte) class {
 	return plainName
 }
 
-// protectedFolder returns the protected folder that name spells, with its slash, for
-// messages.
+// protectedFolder returns the protected folder that name is a spelling of, with a slash,
+// for messages.
 func protectedFolder(name string) string {
 	var buf [longestFolded]byte
 	folded := foldName(buf[:0], name)
@@ -258,15 +260,14 @@ func secretClass(folded []byte) class {
 	return plainName
 }
 
-// Conflict copies, which keep another program's content, have ConflictInfix and ConflictHex
-// digits before their extension.
+// A conflict copy keeps content written by another program. Its name has ConflictInfix
+// and ConflictHex digits before the extension.
 const (
 	ConflictInfix = ".conflict-"
 	ConflictHex   = 8
 )
 
-// original returns the folded name of the file whose backup or conflict copy has this folded
-// name.
+// original removes the extensions of backups and conflict copies from a folded name.
 func original(folded []byte) []byte {
 	for again := true; again; {
 		again = false
@@ -282,8 +283,8 @@ func original(folded []byte) []byte {
 	return folded
 }
 
-// isSecretIn reports whether a file is a secret because of its folder. An item of a trash may
-// come from any folder.
+// isSecretIn reports whether a file is secret because of its folder. An item in a trash
+// may come from any folder.
 func isSecretIn(dir, name string) bool {
 	above, parent := dir[:max(strings.LastIndexByte(dir, '/'), 0)], dir[strings.LastIndexByte(dir, '/')+1:]
 	trashed := InTrash(dir)
@@ -309,7 +310,7 @@ func isSecretIn(dir, name string) bool {
 	return false
 }
 
-// mayHoldSecrets returns false for most folders whose files are judged only by name.
+// mayHoldSecrets returns false for most folders in which only a file's name matters.
 func mayHoldSecrets(dir string) bool {
 	return len(dir) > 1 && (dir[0] == '.' || dir[0] >= utf8.RuneSelf)
 }

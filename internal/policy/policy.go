@@ -1,7 +1,7 @@
-// Package policy decides, by name and path only, which files of a workspace may be
-// read or changed. It opens nothing: rootfs asks it before opening a file.
+// Package policy decides, by name and path only, which files of a workspace may be read
+// or changed. It opens no files: rootfs calls it before opening one.
 //
-// The invariant: a name is judged in every spelling under which some file system
+// The invariant: a name is recognized in every spelling under which some file system
 // opens the same file.
 package policy
 
@@ -16,13 +16,13 @@ import (
 // Rules are the server owner's additions to the built-in policy. Tool calls can't change
 // them.
 type Rules struct {
-	// Deny lists gitignore-style globs of files that are closed, with everything below them.
-	// They ignore case. Deny wins over Allow.
+	// Deny lists gitignore-style globs of files that are denied, with everything below
+	// them. They ignore case and take precedence over Allow.
 	Deny []string
-	// Allow lists gitignore-style globs of secret-shaped files that may be used
-	// nevertheless. Protected folders can't be allowed.
+	// Allow lists gitignore-style globs of files that are allowed although their names
+	// are those of secrets. Protected folders can't be allowed.
 	Allow []string
-	// AllowSecrets disables the rule on secret-shaped names.
+	// AllowSecrets allows all files with names of secrets.
 	AllowSecrets bool
 }
 
@@ -31,14 +31,14 @@ type Verdict uint8
 
 const (
 	Allowed Verdict = iota
-	// Unlisted entries can be opened by name, but listings and searches don't show them:
-	// trashes and our own temporary files.
+	// Unlisted entries can be opened by name, but are not listed or searched: trashes,
+	// and Quarry's temporary files.
 	Unlisted
-	// Secret is a file whose name says that it contains credentials.
+	// Secret means that the file's name is one of a file with credentials.
 	Secret
-	// Denied is closed by the owner.
+	// Denied means that the owner's rules deny the entry.
 	Denied
-	// Protected is a protected folder or inside one.
+	// Protected means a protected folder or an entry in one.
 	Protected
 )
 
@@ -56,7 +56,7 @@ type Policy struct {
 	allowSecrets            bool
 }
 
-// New compiles the owner's rules in addition to the built-in ones.
+// New compiles the owner's rules and adds the built-in ones.
 func New(rules Rules) (*Policy, error) {
 	p := &Policy{allowSecrets: rules.AllowSecrets}
 	for _, s := range rules.Deny {
@@ -81,7 +81,7 @@ func New(rules Rules) (*Policy, error) {
 }
 
 func compileRule(list, s string) (*glob.Glob, error) {
-	trimmed := strings.TrimSuffix(s, "/") // a rule for a folder covers its contents anyway
+	trimmed := strings.TrimSuffix(s, "/") // a rule for a folder always includes its contents
 	if strings.TrimSpace(trimmed) == "" {
 		return nil, fmt.Errorf("%s rule %q is empty", list, s)
 	}
@@ -95,8 +95,8 @@ func compileRule(list, s string) (*glob.Glob, error) {
 	return g, nil
 }
 
-// Name judges a name alone, without the owner's globs. It does not allocate. Secret applies
-// only to files: the caller knows the type.
+// Name returns the verdict on a name, without the owner's globs. It does not allocate.
+// Secret applies only to files; the caller must check the type.
 func (p *Policy) Name(name string) Verdict {
 	if p == nil {
 		return Allowed
@@ -114,8 +114,8 @@ func (p *Policy) Name(name string) Verdict {
 	return Allowed
 }
 
-// Entry judges an entry of the folder dir, which itself passed; "" and "." are the root.
-// Without owner's globs it does not allocate.
+// Entry returns the verdict on an entry of the folder dir, which must itself be allowed.
+// "" and "." are the root. Without owner's globs, Entry does not allocate.
 func (p *Policy) Entry(dir, name string, isDir bool) Verdict {
 	v := p.in(dir, name)
 	if v == Protected || p == nil {
@@ -140,9 +140,8 @@ func (p *Policy) Entry(dir, name string, isDir bool) Verdict {
 	return v
 }
 
-// Path judges a whole path, component by component, and returns the worst verdict. "" and "."
-// are the root, which is allowed. isDir says whether the last component is, or will be, a
-// folder.
+// Path returns the strictest verdict on any component of a path. "" and "." are the root,
+// which is allowed. isDir is set if the last component is, or will be, a folder.
 func (p *Policy) Path(path string, isDir bool) Verdict {
 	if p == nil || path == "." {
 		return Allowed
@@ -169,7 +168,8 @@ func (p *Policy) Path(path string, isDir bool) Verdict {
 	return worst
 }
 
-// in judges a name in a folder. In a trash, the entry's former name counts too.
+// in returns the verdict on a name in a folder. In a trash, it includes the entry's
+// original name.
 func (p *Policy) in(dir, name string) Verdict {
 	v := p.Name(name)
 	if p == nil || v >= Secret {
@@ -184,9 +184,9 @@ func (p *Policy) in(dir, name string) Verdict {
 	return v
 }
 
-// ClosesTrash reports whether a path given by a caller is in a trash while the owner's globs
-// deny something. An entry of a trash has lost its path, so no glob can tell whether it came
-// from a denied folder.
+// ClosesTrash reports whether a path given by a caller must be refused because it is in a
+// trash and the owner denies something. An item in a trash has lost its path, so no glob
+// can tell whether it came from a denied folder.
 func (p *Policy) ClosesTrash(path string) bool {
 	if p == nil || len(p.deny) == 0 {
 		return false
@@ -195,8 +195,8 @@ func (p *Policy) ClosesTrash(path string) bool {
 	return p.Name(first) == Unlisted || InTrash(path)
 }
 
-// ByPlace reports whether the verdict on an entry may depend on its folder, which is so only
-// with owner's globs.
+// ByPlace reports whether a verdict may depend on an entry's folder. This is the case
+// only with owner's globs.
 func (p *Policy) ByPlace() bool { return p != nil && len(p.deny)+len(p.allow) > 0 }
 
 func (p *Policy) denied(path string) bool {
@@ -216,8 +216,8 @@ func (p *Policy) allowed(path string) bool {
 	return slices.ContainsFunc(p.allow, func(g *glob.Glob) bool { return g.Match(path) })
 }
 
-// ProtectedFolder returns the first protected folder on a path, with its slash, for messages;
-// "" if there is none.
+// ProtectedFolder returns the first protected folder in a path, with a slash, for
+// messages. It returns "" if there is none.
 func ProtectedFolder(path string) string {
 	for name := range strings.SplitSeq(path, "/") {
 		if classify(name) == protectedName {
@@ -227,13 +227,13 @@ func ProtectedFolder(path string) string {
 	return ""
 }
 
-// IsSecret reports whether a file's path says that it contains credentials.
+// IsSecret reports whether a path is one of a file that contains credentials.
 func IsSecret(path string) bool { return classAt(path) == secretName }
 
-// IsSuspect reports whether a file's path says that it may contain credentials.
+// IsSuspect reports whether a path is one of a file that may contain credentials.
 func IsSuspect(path string) bool { return classAt(path) == suspectName }
 
-// classAt returns the class of a file by its whole path.
+// classAt returns the class of a file with the given path.
 func classAt(path string) class {
 	slash := strings.LastIndexByte(path, '/')
 	dir, name := path[:max(slash, 0)], path[slash+1:]
@@ -247,18 +247,18 @@ func classAt(path string) class {
 	return c
 }
 
-// ByContent reports whether a file is a secret if, and only if, HoldsCredential is true for
-// its content.
+// ByContent reports whether the verdict on a file depends on its content: it is a secret
+// if HoldsCredential returns true.
 func (p *Policy) ByContent(path string) bool {
 	return p != nil && !p.allowSecrets && IsSuspect(path) && !p.allowed(path)
 }
 
-// AllowRule returns the rule that allows one secret file and no other.
+// AllowRule returns the rule that allows exactly one secret file.
 func AllowRule(path string) string {
 	return "/" + strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`, "{", `\{`, "}", `\}`).Replace(path)
 }
 
-// ByFolder reports whether files of a folder may be secrets because of its name.
+// ByFolder reports whether files in a folder may be secrets because of the folder's name.
 func ByFolder(dir string) bool {
 	for _, s := range secretInFolder {
 		if isSecretIn(dir, s[1]) {

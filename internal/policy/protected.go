@@ -10,8 +10,8 @@ import (
 //go:embed protected.txt
 var protectedText string
 
-// protected is an entry of protected.txt: a folder's name, its first six letters as in an 8.3
-// short name, and its files that Quarry itself reads.
+// protected is an entry of protected.txt: a folder's name, its first six letters as in an
+// 8.3 short name, and the files in it that Quarry itself reads.
 type protected struct {
 	name, short string
 	files       []string
@@ -38,8 +38,8 @@ func ProtectedNames() []string {
 	return names
 }
 
-// SystemFile reports whether Quarry itself may read a file in a protected folder. rel begins
-// with the folder's name.
+// SystemFile reports whether Quarry itself may read a file in a protected folder. rel
+// begins with that folder's name.
 func SystemFile(rel string) bool {
 	name, file, inside := strings.Cut(rel, "/")
 	if !inside {
@@ -48,7 +48,7 @@ func SystemFile(rel string) bool {
 	return slices.ContainsFunc(protectedFolders(), func(p protected) bool { return p.name == name && slices.Contains(p.files, file) })
 }
 
-// LeadsToSystemFile reports whether a folder contains, at some depth, a file that Quarry
+// LeadsToSystemFile reports whether a folder contains, at any depth, a file that Quarry
 // itself may read. rel begins with the name of a protected folder.
 func LeadsToSystemFile(rel string) bool {
 	name, below, _ := strings.Cut(rel, "/")

@@ -5,11 +5,11 @@ import (
 	"unicode/utf8"
 )
 
-// recycled is the prefix of folded names in Windows' recycle bin, which keep only their
-// extension.
+// recycled is the prefix of folded names in Windows' recycle bin. Such names keep only
+// the original extension.
 const recycled = "$r"
 
-// isTrash reports whether a folded name belongs to a trash: the workspace's own, or a
+// isTrash reports whether a folded name is that of a trash: the workspace's own, or a
 // system's at the top of a volume.
 func isTrash(folded []byte) bool {
 	switch s := string(folded); s {
@@ -23,11 +23,11 @@ func isTrash(folded []byte) bool {
 
 func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
-// holdsItems reports whether a folder of a trash contains the deleted entries: Trash/files and
-// Trashes/UID. In other trashes the top contains them.
+// holdsItems reports whether a subfolder of a trash contains the deleted entries, as in
+// Trash/files and Trashes/UID. In other trashes, the top folder contains them.
 func holdsItems(name string) bool { return name == "files" || isNumber(name) }
 
-// InTrash reports whether a path is a trash or leads into one.
+// InTrash reports whether a path is a trash or inside one.
 func InTrash(path string) bool {
 	if strings.IndexByte(path, '.') < 0 && isASCII(path) { // nearly every folder
 		return false
@@ -53,10 +53,10 @@ func isASCII(s string) bool {
 	return true
 }
 
-// untrashed returns the former name of an entry of a trash, as far as it can be derived:
-// without the numbers and times that programs add to a name already in use. "W 1.md",
-// "W 15.04.05.md", "W (1).md", "W.2.md" and "W_1.md" become W.md. It may drop a number that
-// belonged to the name.
+// untrashed returns the probable original name of an entry in a trash: without the
+// numbers and times that programs add to a name already in use. "W 1.md", "W
+// 15.04.05.md", "W (1).md", "W.2.md" and "W_1.md" become W.md. It may remove a number
+// that was part of the name.
 func untrashed(name string) string {
 	var b strings.Builder
 	for i := 0; i < len(name); {
@@ -70,7 +70,7 @@ func untrashed(name string) string {
 	return b.String()
 }
 
-// counterEnd returns the length of the counter at the start of s: separators and digits.
+// counterEnd returns the length of the separators and digits at the start of s.
 func counterEnd(s string) int {
 	digits := strings.TrimLeft(s, " ._(-")
 	rest := strings.TrimLeft(digits, "0123456789")

@@ -2,13 +2,14 @@ package policy
 
 import "testing"
 
-// An entry of a trash is judged like its former path.
+// An entry in a trash gets the same verdict as at its original path.
 func TestTrash(t *testing.T) {
 	p, err := New(Rules{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Naming schemes of programs for items in a trash: N is the stem and X the extension.
+	// Original names, and how programs name items in a trash: N is the stem and X the
+	// extension.
 	had := []struct{ name, stem, ext string }{
 		{".env", ".env", ""}, {".env.local", ".env", ".local"}, {"server.pem", "server", ".pem"}, {"a.pem.bak", "a.pem", ".bak"},
 		{".netrc", ".netrc", ""}, {"id_rsa", "id_rsa", ""}, {".env~", ".env~", ""},

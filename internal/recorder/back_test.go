@@ -12,7 +12,8 @@ import (
 	"quarry/change"
 )
 
-// Going back twice to one point by author: what the first one undid is not undone again.
+// Going back twice to the same point for one author does not undo again what the first
+// time has undone.
 func TestBackTwiceByAuthor(t *testing.T) {
 	p := newPlace(t)
 	p.put("kept.txt", "kept\n")
@@ -62,8 +63,8 @@ func TestBackTwiceByAuthor(t *testing.T) {
 	}
 }
 
-// A file that became a folder, or a folder a file, before a change of our own in it is
-// in the log before that change, with what is beneath it.
+// If another program replaces a file by a folder or vice versa before one of our own
+// changes in it, the log has that before our change, including the folder's contents.
 func TestKindChangedBeforeOurOwn(t *testing.T) {
 	for _, c := range []struct{ name, was, now string }{
 		{"file to folder", "a", "a/b/inner.txt"},
@@ -102,7 +103,7 @@ func TestKindChangedBeforeOurOwn(t *testing.T) {
 	}
 }
 
-// A dry run shows the way back: what the files have now, and what they would have.
+// A dry run shows the undo as a diff from the files' present contents.
 func TestDryRunShowsTheWayBack(t *testing.T) {
 	p := newPlace(t)
 	p.put("a.txt", "one\ntwo\n")
@@ -128,8 +129,8 @@ func TestDryRunShowsTheWayBack(t *testing.T) {
 	}
 }
 
-// After a complete undo nothing differs from the point before: what was made and deleted
-// since cancels out, a mode and a symlink too.
+// After a complete undo there is no difference from the point: entries made and deleted
+// since cancel out, and so do changes of modes and symlinks.
 func TestDiffAfterACompleteUndo(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no modes and no symlinks for all")
@@ -171,7 +172,7 @@ func TestDiffAfterACompleteUndo(t *testing.T) {
 	}
 }
 
-// It is known since when changes are recorded, also by the next process.
+// The time since which changes are recorded is known, also to the next process.
 func TestRecordedSince(t *testing.T) {
 	p := newPlace(t)
 	p.put("a.txt", "a\n")

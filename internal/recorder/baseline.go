@@ -19,42 +19,42 @@ import (
 	"quarry/internal/rootfs/version"
 )
 
-// baseline is what the recorder knows of the files: their contents as of the last
-// comparison with the disk.
+// baseline has the state of all recorded files at the last comparison with the disk,
+// including their contents.
 //
-// In memory each folder is one string of encoded entries, about 60 bytes a file. On
-// disk a log has the same entries as they changed; it is read at the start and written
-// anew when most of it is old. Contents that git does not have are in a second file,
-// compressed, one after the other. Both files carry a generation in their names:
-// a new generation is complete before the log takes its final name.
+// In memory, each folder is a string of encoded entries, about 60 bytes per file. On
+// disk, a log has the entries in the order in which they changed. It is read at the
+// start, and rewritten when most of it is outdated. A second file has compressed contents
+// that git does not have. Both files have a generation number in their names: the files
+// of a new generation are complete before its log gets its final name.
 type baseline struct {
 	root   *rootfs.Root
-	budget int64 // of the store of contents
+	budget int64 // limit on stored contents, in bytes
 
-	mu       sync.Mutex // guards the rest
+	mu       sync.Mutex // guards the fields below
 	folders  map[string]string
 	gen      uint64
 	log      *rootfs.Log
-	end      int64 // of the log
+	end      int64 // size of the log
 	contents *rootfs.Log
-	size     int64  // of contents
-	live     int64  // bytes of contents that an entry names
-	waiting  []byte // records that are not in the log yet
+	size     int64  // size of the stored contents
+	live     int64  // size of the contents used by entries
+	waiting  []byte // records not yet written to the log
 
-	// own and outside are the newest entries of the two logs that the baseline
-	// includes, head is git's commit, and built says that all files were read.
+	// own and outside are the ids of the newest entries, in the two journals, that the
+	// baseline includes. head is git's commit. built is set once all files were read.
 	own, outside journal.ID
 	head         string
 	built        bool
-	since        time.Time // when they were; zero in a baseline of an older version
+	since        time.Time // when all files had been read; zero if an older version made the baseline
 
-	counts [4]int // files whose content is not kept, by why
+	counts [4]int // number of files whose content is not kept, by why
 	files  int
 }
 
 const logPrefix, contentsPrefix = "baseline-", "contents-"
 
-// Records of the log are a checksum, a length and a body, which begins with its kind.
+// A record of the log has a checksum, a length and a body, whose first byte is its kind.
 const (
 	recFolder = 'f'
 	recState  = 's'
@@ -78,9 +78,9 @@ func openBaseline(root *rootfs.Root, budget int64) (*baseline, error) {
 	if err := b.load(); err != nil {
 		return nil, errors.Join(err, b.close())
 	}
-	for _, e := range list { // of other generations
+	for _, e := range list { // files of other generations
 		if (strings.HasPrefix(e.Name, logPrefix) || strings.HasPrefix(e.Name, contentsPrefix)) && !strings.HasSuffix(e.Name, fmt.Sprint("-", b.gen)) {
-			_ = root.Remove(root.Own(e.Name)) // it is tried again at the next start
+			_ = root.Remove(root.Own(e.Name)) // on error, the next start tries again
 		}
 	}
 	return b, nil
@@ -107,7 +107,7 @@ func (b *baseline) close() error {
 	return errors.Join(errs...)
 }
 
-// load reads the log. A record that was cut short by a crash ends it.
+// load reads the log, up to a record that a crash left incomplete.
 func (b *baseline) load() error {
 	size, err := b.log.Size()
 	if err != nil {
@@ -136,7 +136,7 @@ func (b *baseline) load() error {
 	return nil
 }
 
-// take applies a record of the log.
+// take applies a record from the log.
 func (b *baseline) take(body string) bool {
 	r := &reader{s: body}
 	switch r.byte() {
@@ -162,7 +162,7 @@ func (b *baseline) take(body string) bool {
 	return !r.bad
 }
 
-// merge puts entries into a folder's string, in order of their names.
+// merge updates entries in a folder's string, which is sorted by name.
 func (b *baseline) merge(dir string, changed []entry) {
 	slices.SortFunc(changed, func(x, y entry) int { return strings.Compare(x.name, y.name) })
 	was := b.list(dir)
@@ -200,7 +200,8 @@ func (b *baseline) count(e *entry, by int) {
 	b.counts[min(e.why, unreadable)] += by
 }
 
-// list decodes a folder. mu is held, or nothing writes.
+// list returns the entries of a folder. The caller holds mu, or ensures that nothing is
+// written.
 func (b *baseline) list(dir string) []entry {
 	var list []entry
 	for r := (&reader{s: b.folders[dir]}); len(r.s) > 0 && !r.bad; {
@@ -209,14 +210,14 @@ func (b *baseline) list(dir string) []entry {
 	return list
 }
 
-// folder is list for a caller without the lock.
+// folder is list for a caller that does not hold mu.
 func (b *baseline) folder(dir string) []entry {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.list(dir)
 }
 
-// get finds the entry at a path.
+// get returns the entry for a path.
 func (b *baseline) get(path string) (entry, bool) {
 	dir, name := split(path)
 	b.mu.Lock()
@@ -229,7 +230,7 @@ func (b *baseline) get(path string) (entry, bool) {
 	return entry{}, false
 }
 
-// under lists the folders at and beneath dir.
+// under lists dir and the folders below it.
 func (b *baseline) under(dir string) []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -242,7 +243,7 @@ func (b *baseline) under(dir string) []string {
 	return dirs
 }
 
-// put changes entries of a folder, in memory and in the records that flush writes.
+// put changes entries of a folder, in memory and in the records for the next flush.
 func (b *baseline) put(dir string, changed ...entry) {
 	if len(changed) == 0 {
 		return
@@ -274,7 +275,7 @@ func (b *baseline) state() []byte {
 	return binary.AppendVarint(body, b.since.Unix())
 }
 
-// flush writes what was put, and the state.
+// flush writes the changed entries and the state to the log.
 func (b *baseline) flush() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -294,7 +295,7 @@ func (b *baseline) flush() error {
 	return nil
 }
 
-// rewrite starts a new generation without what is old. mu is held.
+// rewrite begins a new generation without outdated data. The caller holds mu.
 func (b *baseline) rewrite() error {
 	next := &baseline{root: b.root, budget: b.budget, folders: map[string]string{}, gen: b.gen + 1, own: b.own, outside: b.outside, head: b.head, built: b.built, since: b.since}
 	names := [...]string{fmt.Sprint(contentsPrefix, next.gen), fmt.Sprint(logPrefix, next.gen)}
@@ -351,12 +352,12 @@ func (b *baseline) rewrite() error {
 	_ = b.close()
 	b.folders, b.gen, b.log, b.end, b.contents, b.size, b.live = next.folders, next.gen, next.log, int64(len(out)), next.contents, next.size, next.live
 	for _, name := range old {
-		_ = b.root.Remove(b.root.Own(name)) // the next start tries again
+		_ = b.root.Remove(b.root.Own(name)) // on error, the next start tries again
 	}
 	return nil
 }
 
-// store keeps a content for an entry, or says why not.
+// store stores a content for an entry, or sets the reason why it is not stored.
 func (b *baseline) store(e *entry, data []byte) error {
 	raw := squeeze(data)
 	b.mu.Lock()
@@ -374,7 +375,7 @@ func (b *baseline) store(e *entry, data []byte) error {
 	return nil
 }
 
-// read returns the content of an entry that is in the store.
+// read returns the stored content of an entry.
 func (b *baseline) read(e *entry) ([]byte, error) {
 	raw := make([]byte, e.stored)
 	b.mu.Lock()
@@ -390,13 +391,13 @@ func (b *baseline) read(e *entry) ([]byte, error) {
 	return data, nil
 }
 
-// deflaters are used again: a new one costs more than compressing a note.
+// deflaters are reused, because making one takes longer than compressing a note.
 var deflaters = sync.Pool{New: func() any {
-	w, _ := flate.NewWriter(io.Discard, flate.BestSpeed) // fails for unknown levels only
+	w, _ := flate.NewWriter(io.Discard, flate.BestSpeed) // fails only for unknown levels
 	return w
 }}
 
-// squeeze compresses a content; the first byte says how.
+// squeeze compresses a content. The first byte of the result is the compression method.
 func squeeze(data []byte) []byte {
 	var out bytes.Buffer
 	out.WriteByte(1)
@@ -421,7 +422,7 @@ func expand(raw []byte) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(raw[1:])), maxText+1))
 }
 
-// freshBaseline removes a baseline that can't be read and starts another one.
+// freshBaseline removes a baseline that can't be read and begins a new one.
 func freshBaseline(root *rootfs.Root, budget int64) (*baseline, error) {
 	list, err := root.List(rootfs.Path{})
 	if err != nil {

@@ -9,19 +9,19 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// comparison is one comparison of paths with the baseline, in batches.
+// comparison compares paths with the baseline, in batches.
 type comparison struct {
 	r     *Recorder
 	m     *model
-	known journal.ID // the newest entry of a log that the model includes
-	why   string     // said of what is found
-	byGit bool       // git's commit is another one than before
+	known journal.ID // the newest journal entry that the model includes
+	why   string     // recorded as the reason for changes that are found
+	byGit bool       // git's commit has changed
 
 	changed []string
-	again   []string // paths to compare later: a change of our own is in progress
+	again   []string // paths to compare later, because one of our own changes is in progress
 }
 
-// git finds out whether another commit was checked out.
+// git sets byGit if another commit was checked out.
 func (c *comparison) git(ctx context.Context) {
 	b := c.r.disk.blobs
 	if b == nil {
@@ -35,7 +35,7 @@ func (c *comparison) git(ctx context.Context) {
 	c.r.base.head = head
 }
 
-// looked is a path as it is on disk.
+// looked is a path with its previous state and its state on disk.
 type looked struct {
 	path     string
 	was, now *state
@@ -43,7 +43,7 @@ type looked struct {
 	covered  bool
 }
 
-// batch compares the first paths, as many as fit into memory, and returns how many.
+// batch compares as many of the first paths as fit into memory, and returns their number.
 func (c *comparison) batch(ctx context.Context, paths []string, rest []journal.Entry) (n int, err error) {
 	r := c.r
 	var list []looked
@@ -71,7 +71,8 @@ func (c *comparison) batch(ctx context.Context, paths []string, rest []journal.E
 		}
 		list = append(list, l)
 	}
-	// Our own changes since then are not in the model, and what is on disk may be theirs.
+	// The model lacks our own changes made meanwhile, and the files read may have their
+	// content.
 	done, pending, err := r.later()
 	if err != nil {
 		return 0, err
@@ -91,8 +92,7 @@ func (c *comparison) batch(ctx context.Context, paths []string, rest []journal.E
 	return n, c.adopt(list)
 }
 
-// touched reports whether one of the entries is about a path, or something above or
-// beneath it.
+// touched reports whether one of the entries affects path, or an entry above or below it.
 func touched(entries []journal.Entry, path string) bool {
 	return slices.ContainsFunc(entries, func(e journal.Entry) bool {
 		return slices.ContainsFunc(e.Paths(), func(p rootfs.Path) bool {
@@ -101,7 +101,7 @@ func touched(entries []journal.Entry, path string) bool {
 	})
 }
 
-// attribute records the operations, apart for each mark.
+// attribute records the operations, as one journal entry for each mark.
 func (c *comparison) attribute(ctx context.Context, list []looked) error {
 	var order []*mark
 	by := map[*mark][]journal.Op{}
@@ -128,7 +128,7 @@ func (c *comparison) attribute(ctx context.Context, list []looked) error {
 	return nil
 }
 
-// adopt makes the baseline what is on disk.
+// adopt updates the baseline to the states on disk.
 func (c *comparison) adopt(list []looked) error {
 	folders := map[string][]entry{}
 	for _, l := range list {

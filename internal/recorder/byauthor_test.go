@@ -11,9 +11,9 @@ import (
 	"quarry/internal/stress"
 )
 
-// Authors that work in folders of their own go back to points again and again, with and
-// without an author. Nothing is refused; of all authors it leads to the copy of the tree at
-// the point, of one author it leaves the others' folders as they are.
+// Authors who work in separate folders go back to points repeatedly, for one author or
+// for all. Nothing is refused. Going back for all authors restores the copy of the tree
+// at the point; for one author, it doesn't touch the others' folders.
 func TestBackByAuthor(t *testing.T) {
 	run := stress.Start(t, "going back by author", 40, 400)
 	for seed := range run.Cases() {
@@ -23,7 +23,7 @@ func TestBackByAuthor(t *testing.T) {
 		authors := []string{"agent", "helper", change.Yourself, "another program"}
 		names := []string{"a.txt", "sub/b.txt", "c.txt"}
 		points := map[string]tree{}
-		undone := map[string]bool{} // points that an undo came after
+		undone := map[string]bool{} // points followed by an undo
 		var did []string
 		point := func() {
 			name := fmt.Sprint("p", len(points))

@@ -6,7 +6,7 @@ import (
 	"quarry/internal/rootfs/version"
 )
 
-// versionOf is the version of a state's content; zero if it is not known.
+// versionOf returns the version of a state's content, or zero if it is unknown.
 func (r *Recorder) versionOf(s *state) rootfs.Version {
 	if s == nil || s.typ != rootfs.TypeFile {
 		return rootfs.Version{}
@@ -30,10 +30,9 @@ func (r *Recorder) same(a, b *state) bool {
 	return r.versionOf(a) == r.versionOf(b) && !r.versionOf(a).IsZero()
 }
 
-// compare lists the operations that lead from one state of a path to another, as the
-// log has them. uncovered says that a content changed which is not kept: there is no
-// operation for it. byGit says that git itself made the change: what it has need not be
-// kept.
+// compare returns the journal operations that lead from the state was to the state now.
+// uncovered is set if a content changed that is not kept, for which there is no
+// operation. byGit means that git made the change, so contents in git need not be stored.
 func (r *Recorder) compare(path string, was, now *state, byGit bool) (ops []journal.Op, uncovered bool) {
 	p, err := r.disk.root.Known(path)
 	if err != nil || was == nil && now == nil {
@@ -98,7 +97,7 @@ func (r *Recorder) replaced(p rootfs.Path, was, now *state, byGit bool) (journal
 	return op, true
 }
 
-// gone is the operation that removes what was at a path.
+// gone returns the operation that removes the entry at a path.
 func (r *Recorder) gone(p rootfs.Path, was *state, byGit bool) (journal.Op, bool) {
 	n := journal.Node{Type: was.typ, Mode: was.mode, Target: was.target}
 	if was.typ == rootfs.TypeDir {
@@ -124,7 +123,7 @@ func (r *Recorder) gone(p rootfs.Path, was *state, byGit bool) (journal.Op, bool
 	return op, true
 }
 
-// came is the operation that made what is at a path.
+// came returns the operation that makes the entry at a path.
 func (r *Recorder) came(p rootfs.Path, now *state, byGit bool) (journal.Op, bool) {
 	n := journal.Node{Type: now.typ, Mode: now.mode, Target: now.target, ModTime: now.time}
 	op := journal.Op{Kind: journal.Create, Path: p}
@@ -147,7 +146,7 @@ func (r *Recorder) came(p rootfs.Path, now *state, byGit bool) (journal.Op, bool
 	return op, true
 }
 
-// present is data, and not nil if it is empty.
+// present returns data, but never nil.
 func present(data []byte) []byte {
 	if data == nil {
 		return []byte{}

@@ -29,8 +29,9 @@ done
 rm -rf d4
 `
 
-// A script has damaged 40 files. Going back to the last change before it brings all of
-// them back, and keeps what was done before and, with an author, after it.
+// After a script has damaged 40 files, going back to the last change before it restores
+// all of them. It keeps earlier changes and, if an author is given, other authors' later
+// ones.
 func TestFortyDamagedFiles(t *testing.T) {
 	if _, err := exec.LookPath("bash"); err != nil || runtime.GOOS == "windows" {
 		t.Skip("needs bash")

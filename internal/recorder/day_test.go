@@ -12,8 +12,9 @@ import (
 	"quarry/change"
 )
 
-// A day with three agents and a person: editors, shells, a formatter and git, at times at
-// once. Every entry names who did it as far as the marks say, or another program.
+// TestDay simulates a day of three agents and a user, with editors, shells, a formatter
+// and git, partly at the same time. Every entry names its author if the marks identify
+// one, and otherwise another program.
 func TestDay(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("needs git")
@@ -76,7 +77,7 @@ func TestDay(t *testing.T) {
 		seen = len(list)
 		slices.Reverse(got)
 		by := func(a, b said) int { return strings.Compare(a.author+a.paths, b.author+b.paths) }
-		slices.SortFunc(got, by) // of one moment they have no order
+		slices.SortFunc(got, by) // changes at the same time have no order
 		slices.SortFunc(want, by)
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: got %q, want %q", what, got, want)
@@ -112,7 +113,7 @@ func TestDay(t *testing.T) {
 	p.put("b.go", "by a person\n")
 	expect("a mark without an end", said{claude, "", "a.go"}, said{other, "", "b.go"})
 
-	for _, name := range []string{"a.go", "b.go"} { // as a formatter writes
+	for _, name := range []string{"a.go", "b.go"} { // as written by a formatter
 		must(t, os.WriteFile(filepath.Join(p.dir, name+".tmp"), []byte("formatted\n"), 0o644))
 		must(t, os.Rename(filepath.Join(p.dir, name+".tmp"), filepath.Join(p.dir, name)))
 	}

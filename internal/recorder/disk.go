@@ -16,34 +16,35 @@ import (
 	"quarry/internal/walk"
 )
 
-// What is kept of a file: texts and binary files up to these sizes.
+// Larger files are recorded without their content.
 const (
 	maxText   = 4 << 20
 	maxBinary = 1 << 20
 )
 
-// state is what is at a path: on disk, or as the baseline and the logs have it. nil is
-// nothing.
+// state is the entry at a path: on disk, or according to the baseline and the journals.
+// nil means that there is none.
 type state struct {
 	entry
 	size int64
 	time time.Time
-	// version of the content, once it is known; load gets the content.
+	// version is the version of the content, if known; load returns the content.
 	version rootfs.Version
 	load    func() ([]byte, error)
-	// anyMode says that the permissions are not known.
+	// anyMode is set if the permissions are unknown.
 	anyMode bool
 }
 
-// disk reads the files of the workspace as a recorder may: the built-in policy applies.
+// disk reads the workspace's files under the built-in policy.
 type disk struct {
 	root   *rootfs.Root
 	covers func(path string, dir bool) bool
-	blobs  *githead.Blobs // nil where there is no repository
+	blobs  *githead.Blobs // nil if there is no repository
 }
 
-// at looks at a path. covered is false for what is not recorded: ignored, denied, or
-// neither a file, a folder nor a symlink. The content of a file that is kept is read.
+// at returns the state of a path on disk. covered is false for a path that is not
+// recorded: ignored, denied, or neither a file, a folder nor a symlink. If the content is
+// to be kept, at reads it.
 func (d *disk) at(path string) (s *state, covered bool, err error) {
 	_, name := split(path)
 	p, err := d.root.Known(path)
@@ -92,7 +93,7 @@ func (d *disk) isFolder(path string) bool {
 	return err == nil && info.Type == rootfs.TypeDir
 }
 
-// file reads a file that may be kept, and finds out whether git has it.
+// file reads a file whose content may be kept, and checks whether git has it.
 func (d *disk) file(s *state, read func() ([]byte, rootfs.Info, error), at time.Time) error {
 	if s.size > maxText {
 		s.why = tooLarge
@@ -125,8 +126,8 @@ func (d *disk) file(s *state, read func() ([]byte, rootfs.Info, error), at time.
 	return nil
 }
 
-// sweep compares the stamps below a folder with the baseline and returns the paths that
-// may differ.
+// sweep compares file stamps below a folder with the baseline and returns the paths that
+// may have changed.
 func (r *Recorder) sweep(ctx context.Context, start string) ([]string, error) {
 	var found []string
 	var p rootfs.Path
@@ -164,14 +165,15 @@ func (r *Recorder) sweep(ctx context.Context, start string) ([]string, error) {
 	return found, err
 }
 
-// walking are the options of a walk over what may be recorded. A folder is one visit.
+// walking returns the options of a walk over the recorded files, with one visit per
+// folder.
 func (r *Recorder) walking(start rootfs.Path) *walk.Options {
 	o := r.opts.Walk
 	o.Start, o.Links, o.Batch, o.Workers = start, true, 1<<30, r.opts.Workers
 	return &o
 }
 
-// differs lists the names in a folder whose stamps are not those of the baseline.
+// differs returns the paths in a folder whose stamps differ from the baseline's.
 func (r *Recorder) differs(v *walk.Visit) (paths []string) {
 	had := map[string]entry{}
 	for _, e := range r.base.folder(v.Shown) {
@@ -201,7 +203,7 @@ func (r *Recorder) differs(v *walk.Visit) (paths []string) {
 	return paths
 }
 
-// build reads all files into an empty baseline.
+// build adds all files to an empty baseline.
 func (r *Recorder) build(ctx context.Context) error {
 	own, err := r.journal.Newest()
 	if err != nil {
@@ -241,7 +243,7 @@ func (r *Recorder) build(ctx context.Context) error {
 	return r.base.flush()
 }
 
-// adopted is the entry of a file as it is now, nil if it is not recorded.
+// adopted returns the entry for a file as it is now, or nil if it is not recorded.
 func (r *Recorder) adopted(v *walk.Visit, name string) (*entry, error) {
 	read := time.Now()
 	info, err := v.Dir.Stat(name)
@@ -282,7 +284,7 @@ func (r *Recorder) adopted(v *walk.Visit, name string) (*entry, error) {
 	return &s.entry, r.keep(s)
 }
 
-// keep stores the content of a state if git does not have it.
+// keep stores the content of a state unless git has it.
 func (r *Recorder) keep(s *state) error {
 	if s.typ != rootfs.TypeFile || s.place != inStore || s.load == nil {
 		return nil

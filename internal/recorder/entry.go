@@ -12,42 +12,43 @@ import (
 	"quarry/internal/rootfs/version"
 )
 
-// place says where the content of a file is.
+// place is where the content of a file is stored.
 type place uint8
 
 const (
-	nowhere place = iota // see entry.why
-	inGit                // an object of the repository
-	inStore              // in our own store of contents
+	nowhere place = iota // not stored; see entry.why
+	inGit                // an object in the git repository
+	inStore              // stored by the baseline
 )
 
-// why says why the content of a file is not kept.
+// why is the reason why the content of a file is not stored.
 type why uint8
 
 const (
 	kept       why = iota
 	tooLarge       // a text over 4 MB, or a binary file over 1 MB
 	overBudget     // the store is full
-	unreadable     // the system refused to read it
+	unreadable     // the system denied reading it
 )
 
-// entry is what the baseline knows of one name in a folder.
+// entry is what the baseline knows about a name in a folder.
 type entry struct {
 	name    string
-	typ     rootfs.Type // TypeUnknown in the log of the baseline: the name is gone
+	typ     rootfs.Type // in the log, TypeUnknown means that the name was removed
 	mode    fs.FileMode // permissions
-	stamp   uint64      // of the file when it was read; 0 can't be trusted
+	stamp   uint64      // the file's stamp when it was read; 0 means that a change may go unnoticed
 	place   place
 	why     why
-	blob    string         // git's id, if inGit
-	version rootfs.Version // if inStore
-	off     int64          // in the store
-	stored  int64          // bytes there
+	blob    string         // git's id of the content, if inGit
+	version rootfs.Version // set if inStore
+	off     int64          // offset in the store
+	stored  int64          // stored size in bytes
 	target  string         // of a symlink
 }
 
-// stampOf sums up what a write moves. A file that was written within one tick of the
-// file system's clock before it was read may change without a new stamp.
+// stampOf returns a hash of the attributes that change with a write, or 0 if the file was
+// written within a tick of the file system's clock before it was read: it may then change
+// again without a new stamp.
 func stampOf(info rootfs.Info, read time.Time) uint64 {
 	newest := info.ModTime
 	if info.ChangeTime.After(newest) {
@@ -65,7 +66,7 @@ func stampOf(info rootfs.Info, read time.Time) uint64 {
 	return max(h.Sum64(), 1)
 }
 
-// racy is more than the tick of any file system's clock: that of FAT is 2 seconds.
+// racy is at least the tick of any file system's clock: FAT has 2 seconds.
 const racy = 2 * time.Second
 
 func appendString(b []byte, s string) []byte {
@@ -97,8 +98,8 @@ func (e *entry) append(b []byte) []byte {
 
 var errFormat = errors.New("the baseline is damaged")
 
-// reader takes apart what append has written. After a mistake everything it returns is
-// zero and bad is set.
+// reader decodes what append has encoded. After an error all results are zero and bad is
+// set.
 type reader struct {
 	s   string
 	bad bool
@@ -136,7 +137,7 @@ func (r *reader) num() uint64 {
 
 func (r *reader) str() string { return r.take(r.num()) }
 
-// entry reads one entry. Its strings share the memory of what is read.
+// entry decodes an entry. Its strings share memory with the input.
 func (r *reader) entry() entry {
 	e := entry{name: r.str(), typ: rootfs.Type(r.byte())}
 	if e.typ == rootfs.TypeUnknown {
@@ -164,7 +165,7 @@ func (r *reader) entry() entry {
 	return e
 }
 
-// join and split put paths of folder and name together, and apart; the root is "".
+// join and split convert between a path and its folder and name. The root is "".
 func join(dir, name string) string {
 	if dir == "" {
 		return name
@@ -177,7 +178,7 @@ func split(path string) (dir, name string) {
 	return path[:max(i, 0)], path[i+1:]
 }
 
-// beneath reports whether path is dir or in it.
+// beneath reports whether path is dir or below it.
 func beneath(path, dir string) bool {
 	return dir == "" || path == dir || strings.HasPrefix(path, dir) && path[len(dir)] == '/'
 }

@@ -14,9 +14,9 @@ import (
 	"quarry"
 )
 
-// Where nothing can be recorded, that is said in a sentence, files are read and changes
-// listed as before, and afterwards the recording goes on: nothing that happened in
-// between is missing. It runs in a child with mounts of its own.
+// If nothing can be recorded, a clear error says so, and reading files and listing
+// changes still work. Once recording is possible again, nothing that happened in between
+// is missing. The test runs in a child process with its own mounts.
 func TestRecordingFails(t *testing.T) {
 	if dir := os.Getenv("QUARRY_RECORDING_FAILS"); dir != "" {
 		recordingFails(t, dir)

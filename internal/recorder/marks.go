@@ -18,19 +18,19 @@ import (
 	"quarry/internal/textfile"
 )
 
-// mark is a tool of another program that is running.
+// mark is a tool of another program that is running now.
 type mark struct {
 	change.Mark
 	begun   time.Time
 	changed []string
-	broken  map[string]change.Broken // by a command, and not mended by it
+	broken  map[string]change.Broken // files that a command has broken and not yet repaired
 }
 
-// inTime is how long a hook surely waits for an answer.
+// inTime is how long every hook waits for an answer.
 const inTime = 30 * time.Millisecond
 
-// check notes whether a command left a file unparsable. A tool that names its files has
-// its own hook for that.
+// check records whether a command has broken the syntax of a file. Tools that name their
+// files are skipped, because they have their own hook for that.
 func (m *mark) check(op *journal.Op) {
 	if m == nil || len(m.Paths) > 0 || op.Kind != journal.Replace || op.OldData == nil || len(m.changed) > maxChecked {
 		return
@@ -56,25 +56,26 @@ func (m *mark) check(op *journal.Op) {
 	}
 }
 
-// maxChecked bounds the files that are checked for one command.
+// maxChecked limits how many files are checked for one command.
 const maxChecked = 100
 
-// maxMark is how long a mark without an end lasts.
+// maxMark is how long a mark lasts if it is never ended.
 const maxMark = 10 * time.Minute
 
-// maxCommand is how many characters of a command line are kept.
+// maxCommand is how many characters of a command line are recorded.
 const maxCommand = 200
 
-// marks are the tools that run.
+// marks are the tools that are running.
 type marks struct {
 	mu   sync.Mutex
-	list []*mark // in the order of their begins
-	// late is what was found after a hook had ended, by session.
+	list []*mark // in the order in which they began
+	// late has broken files that were found after the session's hook had returned.
 	late map[string][]change.Broken
 }
 
-// of is the mark that a changed path belongs to: of a tool that named it, else of the
-// one command that runs. nil is another program.
+// of returns the mark to which a changed path is attributed: that of a tool that named
+// the path, or of the only running command. It returns nil if the change was made by
+// another program.
 func (ms *marks) of(path string) *mark {
 	ms.mu.Lock()
 	defer ms.mu.Unlock()
@@ -87,7 +88,7 @@ func (ms *marks) of(path string) *mark {
 		}
 		if len(m.Paths) == 0 {
 			if command != nil {
-				return nil // two commands run, and which one did it is not known
+				return nil // two commands are running, so either may have made the change
 			}
 			command = m
 		}
@@ -98,7 +99,7 @@ func (ms *marks) of(path string) *mark {
 	return command
 }
 
-// end takes out the mark that m ends or replaces.
+// end removes and returns the mark that m ends or replaces.
 func (ms *marks) end(m *change.Mark) *mark {
 	ms.mu.Lock()
 	defer ms.mu.Unlock()
@@ -111,10 +112,10 @@ func (ms *marks) end(m *change.Mark) *mark {
 	return nil
 }
 
-// Mark begins or ends a mark. What happened before is recorded first, without it.
+// Mark begins or ends a mark. Earlier changes are recorded first, without it.
 func (r *Recorder) Mark(ctx context.Context, m *change.Mark) (*change.Marked, error) {
 	asked := time.Now()
-	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), maxFlush) // a hook may have ended
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), maxFlush) // continue even if the hook gives up
 	defer stop()
 	_, err := r.Flush(ctx)
 	answer := &change.Marked{Recording: err == nil}
@@ -139,20 +140,21 @@ func (r *Recorder) Mark(ctx context.Context, m *change.Mark) (*change.Marked, er
 		}
 	}
 	if len(own.Paths) == 0 && m.Command == "" {
-		return answer, err // it concerns no file here
+		return answer, err // the tool concerns no file of this workspace
 	}
-	r.marks.end(m) // the last one of the session has ended without telling
+	r.marks.end(m) // the session's previous tool has ended without a report
 	r.marks.mu.Lock()
 	r.marks.list = append(r.marks.list, own)
 	r.marks.mu.Unlock()
 	return answer, err
 }
 
-// maxFlush bounds how long a mark waits for the comparison.
+// maxFlush limits how long a mark waits for the comparison.
 const maxFlush = 10 * time.Second
 
-// tell returns what a session is told now: nothing if its hook has ended meanwhile, else
-// also what came too late for earlier ones.
+// tell returns the broken files to report to a session: found and those that were found
+// too late before. If now is false, the hook has given up; tell then keeps found for
+// later and returns nothing.
 func (ms *marks) tell(session string, found []change.Broken, now bool) []change.Broken {
 	ms.mu.Lock()
 	defer ms.mu.Unlock()
@@ -168,7 +170,7 @@ func (ms *marks) tell(session string, found []change.Broken, now bool) []change.
 	return nil
 }
 
-// relative is a path of the workspace, as marks name it.
+// relative converts a path in a mark to a path in the workspace.
 func (r *Recorder) relative(p string) (string, bool) {
 	if filepath.IsAbs(p) {
 		for _, dir := range []string{r.disk.root.RealDir(), r.disk.root.Dir()} {
@@ -182,7 +184,7 @@ func (r *Recorder) relative(p string) (string, bool) {
 	return p, p != "." && filepath.IsLocal(p)
 }
 
-// sign says in an entry who made it.
+// sign sets the author of a change.
 func (m *mark) sign(c *journal.Change) {
 	if m == nil {
 		return
@@ -200,7 +202,7 @@ func (m *mark) sign(c *journal.Change) {
 	}
 }
 
-// masked is a command line in one line, without what looks like a credential.
+// masked returns a command as a single line, with likely credentials removed.
 func masked(command string) string {
 	words := strings.Fields(command)
 	out := slices.Clone(words)

@@ -2,35 +2,35 @@ package recorder
 
 import "time"
 
-// A file that some program rewrites all the time would fill the log. After maxVersions
-// versions within perVersion, the next is recorded perVersion after the last, or when
-// something asks for the log; those in between are counted.
+// A file that a program rewrites constantly would fill the log. After maxVersions
+// versions within perVersion, the next version is recorded perVersion after the last one,
+// or when something asks for the log. The versions in between are only counted.
 const (
 	maxVersions = 10
 	perVersion  = 10 * time.Minute
 )
 
-// pace is how often a file was recorded lately.
+// pace is how often a file was recorded recently.
 type pace struct {
 	first, last time.Time
 	versions    int
-	waited      bool // since the last
+	waited      bool // a version has waited since the last one was recorded
 }
 
-// paces are the files that were recorded lately, and those that wait.
+// paces has the files that were recorded recently, and those that wait.
 type paces struct {
 	of   map[string]*pace
 	held map[string]bool
 	now  func() time.Time // for tests
 }
 
-// recorded notes that a version of a file was recorded.
+// recorded counts a recorded version of a file.
 func (ps *paces) recorded(path string) {
 	now := ps.now()
 	p := ps.of[path]
 	if p == nil || now.Sub(p.last) >= perVersion && !p.waited || p.versions < maxVersions && now.Sub(p.first) >= perVersion {
 		if len(ps.of) >= maxFiles {
-			clear(ps.of) // it starts over: more versions are kept for a while
+			clear(ps.of) // start over: more versions are recorded for a while
 		}
 		p = &pace{first: now}
 		ps.of[path] = p
@@ -39,7 +39,7 @@ func (ps *paces) recorded(path string) {
 	p.last, p.waited = now, false
 }
 
-// hold takes out of the files those that have to wait, and returns how many.
+// hold removes the files that must wait, and returns their number and the others.
 func (ps *paces) hold(files []string) (rest []string, waiting int) {
 	now := ps.now()
 	for _, path := range files {
@@ -53,7 +53,8 @@ func (ps *paces) hold(files []string) (rest []string, waiting int) {
 	return rest, waiting
 }
 
-// due returns and forgets the waiting files whose time has come, or all of them.
+// due removes and returns the waiting files that may now be recorded, or all if all is
+// set.
 func (ps *paces) due(all bool) (files []string) {
 	now := ps.now()
 	for path := range ps.held {

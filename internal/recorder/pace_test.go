@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// A file that is rewritten all the time has one version per 10 minutes, and the last one
-// when something asks. Other files are not held up.
+// For a file that is rewritten constantly, one version is recorded every 10 minutes, and
+// the last one when something asks for the log. Other files are not delayed.
 func TestRewrittenAllTheTime(t *testing.T) {
 	dir, state := t.TempDir(), t.TempDir()
 	must := func(err error) {

@@ -1,18 +1,17 @@
-// Package recorder keeps what other programs change in a workspace, so that it can be
-// listed and undone as our own changes are.
+// Package recorder records changes made by other programs in a workspace, so that they
+// can be listed and undone like Quarry's own.
 //
-// It knows the contents of the files as of the last look at them, the baseline. Events
-// of the watcher say where to look again; a comparison with the baseline, never an event,
-// says what changed. What our own log of changes explains is not recorded again. The
-// rest becomes entries of a second log beside ours, with limits of its own: see
-// journal.Journal.Record.
+// It keeps a baseline: the contents of the files at the last comparison. Events from the
+// watcher only tell which paths to compare; the comparison with the baseline tells what
+// has changed. Changes in Quarry's own log are not recorded again. All others become
+// entries of a second log, which has its own limits: see journal.Journal.Record.
 //
-// The invariant: between two moments at which Flush has returned, every difference of a
-// covered file is in one of the two logs, also if this process was killed in between,
-// and the entry restores bytes and permissions. What is not covered is counted.
+// The invariant: every difference of a covered file between two successful calls of Flush
+// is in one of the two logs, even if the process was killed in between, and undoing the
+// entry restores content and permissions. Changes that are not covered are counted.
 //
-// One process records a root: the owner of its index. A crash leaves a baseline that is
-// older than the logs; replaying the logs on it makes it new (replay.go).
+// One process records a root: the owner of its index. After a crash, the baseline is
+// older than the logs, and is updated by replaying them (replay.go).
 package recorder
 
 import (
@@ -34,18 +33,18 @@ import (
 	"quarry/internal/walk"
 )
 
-// Options of Open.
+// Options are the options of Open.
 type Options struct {
 	// StateDir is the folder of the undo log.
 	StateDir string
-	// MaxBytes bounds contents and entries together; 0 is 512 MB. KeepAge drops
-	// older entries; 0 is 14 days.
+	// MaxBytes limits the total size of contents and entries; 0 means 512 MB. KeepAge is
+	// the age at which entries are dropped; 0 means 14 days.
 	MaxBytes int64
 	KeepAge  time.Duration
-	// Walk says which files are covered, and Covers whether one path is.
+	// Walk determines which files are covered, and Covers reports whether a path is.
 	Walk   walk.Options
 	Covers func(path string, dir bool) bool
-	// Refresh passes everything that has happened so far to Changed.
+	// Refresh makes the watcher pass everything that has happened so far to Changed.
 	Refresh func(ctx context.Context) error
 	Workers int
 	Logger  *slog.Logger
@@ -55,8 +54,8 @@ type Options struct {
 const (
 	defaultMaxBytes = 512 << 20
 	defaultKeepAge  = 14 * 24 * time.Hour
-	// quiet is how long nothing changes before what changed becomes an entry, and
-	// maxWait how long that is put off.
+	// Changes become an entry once nothing has changed for the time quiet, but at the
+	// latest after maxWait.
 	quiet   = time.Second
 	maxWait = 30 * time.Second
 )
@@ -66,30 +65,30 @@ type Recorder struct {
 	opts    Options
 	disk    *disk
 	state   *rootfs.Root
-	folder  *rootfs.Root // of the outside log and the baseline
+	folder  *rootfs.Root // contains the log of outside changes and the baseline
 	journal *journal.Journal
 	outside *journal.Journal
-	top     *rootfs.Root // of the checkout; nil without git
+	top     *rootfs.Root // top folder of the git checkout; nil if there is none
 	wake    chan struct{}
-	started chan struct{} // closed when the baseline is there and compared once
+	started chan struct{} // closed when the baseline was built or compared for the first time
 	begun   bool          // an earlier recorder has left a baseline
 
 	flushing sync.Mutex // one comparison at a time; guards base's state, disk.blobs and paces
 	paces    paces
 	base     *baseline
 	marks    marks
-	omitted  atomic.Int64 // changes of contents that are not kept, versions of files that wait
-	recorded journal.ID   // the newest entry of ours
+	omitted  atomic.Int64 // counts changes of contents that are not kept, and versions of files that wait
+	recorded journal.ID   // the newest entry that we recorded
 
 	mu      sync.Mutex
-	files   map[string]bool // to be looked at
+	files   map[string]bool // paths to compare
 	trees   map[string]bool
 	denials []*policy.Policy
-	problem error // of the last comparison
+	problem error // the error from the last comparison
 }
 
-// Open prepares to record a root. The folder at root is opened anew, with the built-in
-// policy. Nothing is read before Run or Flush.
+// Open prepares to record the folder root, which it opens with the built-in policy. No
+// files are read before Run or Flush.
 func Open(root string, opts *Options) (r *Recorder, err error) {
 	r = &Recorder{opts: *opts, wake: make(chan struct{}, 1), started: make(chan struct{}), files: map[string]bool{}, trees: map[string]bool{}, paces: paces{map[string]*pace{}, map[string]bool{}, time.Now}}
 	if r.opts.MaxBytes == 0 {
@@ -121,7 +120,7 @@ func Open(root string, opts *Options) (r *Recorder, err error) {
 		return r, err
 	}
 	r.base, err = openBaseline(r.folder, r.opts.MaxBytes/2)
-	if errors.Is(err, errFormat) { // it is made anew; the entries stay
+	if errors.Is(err, errFormat) { // a new baseline is built; the entries remain
 		opts.Logger.Warn("recorder: the baseline is damaged, and made anew")
 		r.base, err = freshBaseline(r.folder, r.opts.MaxBytes/2)
 	}
@@ -134,8 +133,8 @@ func Open(root string, opts *Options) (r *Recorder, err error) {
 
 var errNoBudget = fault.New(fault.InvalidArgument, "record.max-size is 0, so nothing is recorded", "raise it in quarry.toml")
 
-// Close ends the recording. The baseline stays, so the next recorder finds what changes
-// until then.
+// Close ends the recording. The baseline remains, so the next recorder finds changes made
+// in between.
 func (r *Recorder) Close() error {
 	var errs []error
 	if r.disk != nil && r.disk.blobs != nil {
@@ -160,8 +159,8 @@ func (r *Recorder) Close() error {
 	return errors.Join(errs...)
 }
 
-// openGit opens the contents of the repository that the workspace is in, if it is. It is
-// done before each comparison: packs come and go.
+// openGit opens the contents of the workspace's git repository, if there is one. It is
+// called before each comparison, because packs are added and removed.
 func (r *Recorder) openGit(ctx context.Context) {
 	if r.disk.blobs != nil {
 		r.disk.blobs.Close()
@@ -171,7 +170,7 @@ func (r *Recorder) openGit(ctx context.Context) {
 		r.top = githead.Checkout(r.disk.root.RealDir())
 	}
 	if r.top != nil {
-		r.disk.blobs, _ = githead.OpenBlobs(ctx, r.top) // nil: contents are stored
+		r.disk.blobs, _ = githead.OpenBlobs(ctx, r.top) // if nil, all contents are stored
 	}
 }
 
@@ -185,7 +184,7 @@ func (r *Recorder) blob(id string) ([]byte, error) {
 	return r.disk.blobs.Blob(context.Background(), id)
 }
 
-// Deny adds rules of a client: what they deny is never kept.
+// Deny adds a client's rules: the contents of files that they deny are not recorded.
 func (r *Recorder) Deny(p *policy.Policy) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -198,8 +197,8 @@ func (r *Recorder) denied(path string) bool {
 	return slices.ContainsFunc(r.denials, func(p *policy.Policy) bool { return p.Path(path, false).Refused() })
 }
 
-// Changed says where something may have changed: files, and trees of which everything
-// may have.
+// Changed adds paths to compare: files that may have changed, and trees in which anything
+// may have changed.
 func (r *Recorder) Changed(files, trees []string) {
 	if len(files)+len(trees) == 0 {
 		return
@@ -222,7 +221,7 @@ func (r *Recorder) Changed(files, trees []string) {
 	}
 }
 
-// Also adds trees to what is compared next: those that are not watched.
+// Also adds trees to the next comparison, because they are not watched.
 func (r *Recorder) Also(trees []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -231,7 +230,8 @@ func (r *Recorder) Also(trees []string) {
 	}
 }
 
-// maxFiles bounds the paths that wait: beyond it everything is compared by its stamp.
+// maxFiles limits the paths waiting for comparison. Beyond it, all files are compared by
+// their stamps.
 const maxFiles = 100_000
 
 func (r *Recorder) take() (files, trees []string) {
@@ -247,14 +247,13 @@ func (r *Recorder) take() (files, trees []string) {
 	return files, trees
 }
 
-// Run records until ctx ends. pending receives a value when something has happened that
-// Refresh would tell.
+// Run records until ctx ends. pending receives a value when Refresh would report changes.
 func (r *Recorder) Run(ctx context.Context, pending <-chan struct{}) {
 	r.first(ctx)
 	timer := time.NewTimer(0)
 	timer.Stop()
 	defer timer.Stop()
-	var begun time.Time // of what the timer waits for
+	var begun time.Time // when the changes began for which the timer is running
 	for {
 		select {
 		case <-ctx.Done():
@@ -265,7 +264,7 @@ func (r *Recorder) Run(ctx context.Context, pending <-chan struct{}) {
 			begun = time.Time{}
 			switch _, waits, err := r.flush(ctx, false); {
 			case err != nil && ctx.Err() == nil:
-				timer.Reset(maxWait) // as on a full disk
+				timer.Reset(maxWait) // after an error, such as a full disk
 			case waits:
 				timer.Reset(perVersion)
 			}
@@ -278,7 +277,8 @@ func (r *Recorder) Run(ctx context.Context, pending <-chan struct{}) {
 	}
 }
 
-// first makes the baseline, or compares it with what changed while nothing ran.
+// first builds the baseline, or compares it with changes made while no recorder was
+// running.
 func (r *Recorder) first(ctx context.Context) {
 	r.flushing.Lock()
 	defer r.flushing.Unlock()
@@ -294,14 +294,14 @@ func (r *Recorder) first(ctx context.Context) {
 	}
 }
 
-// Flush records what has changed up to now, without waiting for a quiet moment, and
-// returns the paths. While the first baseline is made it does nothing.
+// Flush records all changes up to now at once, and returns their paths. While the first
+// baseline is being built it does nothing.
 func (r *Recorder) Flush(ctx context.Context) (paths []string, err error) {
 	paths, _, err = r.flush(ctx, true)
 	return paths, err
 }
 
-// flush is Flush. Unless all is set, files that change all the time may wait.
+// flush is Flush, but unless all is set, files that change constantly may wait.
 func (r *Recorder) flush(ctx context.Context, all bool) (paths []string, waits bool, err error) {
 	if r.begun {
 		select {
@@ -318,7 +318,7 @@ func (r *Recorder) flush(ctx context.Context, all bool) (paths []string, waits b
 	r.flushing.Lock()
 	defer r.flushing.Unlock()
 	if !r.base.built {
-		if err := r.build(ctx); err != nil { // the first try has failed
+		if err := r.build(ctx); err != nil { // the first attempt failed
 			return nil, false, err
 		}
 	}
@@ -335,12 +335,12 @@ func (r *Recorder) flush(ctx context.Context, all bool) (paths []string, waits b
 	}
 	paths, err = r.record(ctx, files, trees, "")
 	if r.fail(err); err != nil {
-		r.Changed(files, trees) // for the next time
+		r.Changed(files, trees) // compare them again next time
 	}
 	return paths, waits, err
 }
 
-// ready reports whether the baseline was made, and compared once.
+// ready reports whether the baseline was built and compared once.
 func (r *Recorder) ready() bool {
 	select {
 	case <-r.started:
@@ -350,7 +350,7 @@ func (r *Recorder) ready() bool {
 	}
 }
 
-// fail remembers why recording does not work, and says so once.
+// fail stores the error that prevents recording, and logs it once.
 func (r *Recorder) fail(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -360,13 +360,13 @@ func (r *Recorder) fail(err error) {
 	r.problem = err
 }
 
-// maxBatch bounds the contents that are compared, and become one entry, at a time.
+// maxBatch limits the contents that are compared at a time and become one entry.
 const maxBatch = 16 << 20
 
-// record compares paths with the baseline and records what differs.
+// record compares paths with the baseline and records the differences.
 func (r *Recorder) record(ctx context.Context, files, trees []string, why string) (changed []string, err error) {
 	r.openGit(ctx)
-	for _, p := range files { // folders that came or went may be told like files
+	for _, p := range files { // folders that were made or removed may be reported like files
 		if e, had := r.base.get(p); had && e.typ == rootfs.TypeDir || r.disk.isFolder(p) {
 			trees = append(trees, p)
 		}
@@ -414,7 +414,7 @@ func (r *Recorder) record(ctx context.Context, files, trees []string, why string
 	return append(changed, c.changed...), r.base.flush()
 }
 
-// outermost drops trees that lie in another.
+// outermost removes trees that are inside others.
 func outermost(trees []string) (list []string) {
 	slices.Sort(trees)
 	for _, t := range trees {
@@ -425,8 +425,8 @@ func outermost(trees []string) (list []string) {
 	return list
 }
 
-// later lists the entries that the baseline does not include. rest begins with the first
-// one in progress: its files are not compared yet.
+// later returns the journal entries that the baseline does not include. rest begins with
+// the first one in progress, whose files can't be compared yet.
 func (r *Recorder) later() (done, rest []journal.Entry, err error) {
 	list, err := r.journal.Later(r.base.own, r.base.outside)
 	n := slices.IndexFunc(list, func(e journal.Entry) bool { return e.Status == journal.Pending })
@@ -452,7 +452,7 @@ func appendPaths(list []string, ops []journal.Op) []string {
 	return list
 }
 
-// add records operations, in an order in which they can be made.
+// add records operations, sorted so that they can be carried out in this order.
 func (r *Recorder) add(ctx context.Context, ops []journal.Op, by *mark, text string, before, after journal.ID) error {
 	if len(ops) == 0 {
 		return nil
@@ -465,7 +465,7 @@ func (r *Recorder) add(ctx context.Context, ops []journal.Op, by *mark, text str
 			rest = append(rest, op)
 		}
 	}
-	slices.Reverse(gone) // what is in a folder before it
+	slices.Reverse(gone) // remove the contents of a folder before the folder
 	c := journal.Change{Tool: Tool, Ops: append(gone, rest...)}
 	c.Did = did(c.Ops, text)
 	by.sign(&c)
@@ -474,10 +474,10 @@ func (r *Recorder) add(ctx context.Context, ops []journal.Op, by *mark, text str
 	return err
 }
 
-// Tool is recorded with changes of which no more is known.
+// Tool is the tool name of changes whose author is unknown.
 const Tool = "outside"
 
-// did words what operations have done.
+// did summarizes operations.
 func did(ops []journal.Op, text string) change.Action {
 	a := change.Action{Verb: change.Outside, Text: text}
 	kinds := map[string]journal.Kind{}

@@ -12,7 +12,7 @@ import (
 	"quarry/change"
 )
 
-// place is a workspace that is recorded.
+// place is a recorded workspace.
 type place struct {
 	t                  *testing.T
 	dir, state, socket string
@@ -104,8 +104,8 @@ func (p *place) summaries(ws *quarry.Workspace) string {
 	return b.String()
 }
 
-// What another program does is an entry, and is undone like a change of our own, beneath
-// later changes too.
+// A change by another program is a log entry, and can be undone like one of our own, even
+// after later changes.
 func TestOutsideChangeIsUndone(t *testing.T) {
 	p := newPlace(t)
 	p.put("a.txt", "one\ntwo\nthree\nfour\nfive\nsix\n")
@@ -147,7 +147,8 @@ func TestOutsideChangeIsUndone(t *testing.T) {
 	}
 }
 
-// Changes made while nothing ran are found at the next start, but not those of our own.
+// Changes made while no recorder was running are found at the next start. Our own changes
+// are not recorded again.
 func TestWhileNothingRan(t *testing.T) {
 	p := newPlace(t)
 	p.put("a.txt", "a\n")
@@ -169,8 +170,8 @@ func TestWhileNothingRan(t *testing.T) {
 	}
 }
 
-// A change of our own that found something else than the baseline splits what happened
-// outside: each part has its contents.
+// If one of our own changes found a file modified since the baseline, the outside changes
+// before it and after it are separate entries, each with its contents.
 func TestOutsideBetweenOurOwn(t *testing.T) {
 	p := newPlace(t)
 	p.put("a.txt", "one\n")
@@ -193,8 +194,8 @@ func TestOutsideBetweenOurOwn(t *testing.T) {
 	}
 }
 
-// The end of a command's mark says what the command left unparsable, and what it mended
-// is not said. A result after the hook has ended comes with the next end.
+// The end of a command's mark reports the files with syntax that the command has broken
+// and not repaired. If the hook has already returned, the next end reports them.
 func TestCommandsAreChecked(t *testing.T) {
 	p := newPlace(t)
 	for _, name := range []string{"a.go", "b.go", "c.go"} {
@@ -213,7 +214,7 @@ func TestCommandsAreChecked(t *testing.T) {
 	mark(bash)
 	p.put("a.go", "package p\n\nfunc f() {\n")
 	p.put("b.go", "package p\n\nfunc f( {}\n")
-	p.log(ws) // the recorder sees it broken
+	p.log(ws) // makes the recorder check the broken file
 	p.put("b.go", "package p\n\nfunc g() {}\n")
 	bash.End = true
 	for range 100 { // a slow machine is told later

@@ -24,7 +24,7 @@ import (
 	"quarry/internal/stress"
 )
 
-// A tree is a full copy of the workspace, without .git: what each path has.
+// tree is a full copy of the workspace without .git: the content at each path.
 type tree map[string]string
 
 func (p *place) tree() tree {
@@ -59,7 +59,7 @@ func (p *place) tree() tree {
 	return t
 }
 
-// differ lists the paths that two trees have otherwise.
+// differ lists the paths in which two trees differ.
 func differ(a, b tree) (paths []string) {
 	for p, text := range a {
 		if b[p] != text {
@@ -75,14 +75,14 @@ func differ(a, b tree) (paths []string) {
 	return paths
 }
 
-// world makes random changes as programs do.
+// world makes random changes in the way programs do.
 type world struct {
 	*place
 	r     *rand.Rand
 	git   bool
 	files int
 
-	killed bool      // another process records, which is killed now and then
+	killed bool      // another process records, and is sometimes killed
 	proc   *exec.Cmd // the process
 }
 
@@ -101,7 +101,7 @@ func (w *world) text() string {
 	return b.String()
 }
 
-// pick is a file, "" if there is none.
+// pick returns a random file, or "" if there is none.
 func (w *world) pick() string {
 	var list []string
 	for p, text := range w.tree() {
@@ -121,7 +121,7 @@ func (w *world) fresh() string {
 	return fmt.Sprintf("d%d/e%d/f%d.txt", w.r.IntN(4), w.r.IntN(3), w.files)
 }
 
-// step makes one random change and returns how.
+// step makes one random change and returns its kind.
 func (w *world) step() string {
 	file := w.pick()
 	if file == "" {
@@ -221,10 +221,10 @@ func (w *world) step() string {
 	return style
 }
 
-// A reference keeps full copies of the tree at each quiet point. What the log says
-// between two of them is what differs, undoing brings back the copy before, and going
-// back to a point brings back its copy: bytes, permissions, symlinks and folders. In two
-// of four cases another process records, and is killed now and then.
+// TestReference keeps a full copy of the tree at each quiet point. Between two points,
+// the log must have exactly the differences; undoing must restore the earlier copy, and
+// going back to a point its copy, with contents, permissions, symlinks and folders. In
+// two of four cases another process records and is sometimes killed.
 func TestReference(t *testing.T) {
 	run := stress.Start(t, "changes of other programs", 120, 420)
 	last := uint64(0)
@@ -261,7 +261,7 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// start opens the workspace; in a case that kills, a process beside it records.
+// start opens the workspace. If w.killed is set, another process records.
 func (w *world) start() *quarry.Workspace {
 	if !w.killed {
 		return w.open()
@@ -275,8 +275,8 @@ func (w *world) start() *quarry.Workspace {
 	return ws
 }
 
-// victim has the folders of a place if this process is to record it until its standard
-// input ends.
+// If this variable is set, the process records the place whose folders it names, until
+// standard input ends.
 const victim = "QUARRY_RECORDER_VICTIM"
 
 func TestMain(m *testing.M) {
@@ -336,7 +336,7 @@ func (w *world) stop() {
 	}
 }
 
-// round makes a few changes with a quiet point after each, undoes some and goes back.
+// round makes a few changes, each followed by a quiet point, undoes some and goes back.
 func (w *world) round(ws *quarry.Workspace, changes *int) *quarry.Workspace {
 	t := w.t
 	type point struct {

@@ -8,28 +8,28 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// model is the baseline with the changes that the logs have had since: those of our own,
-// and outside changes that were recorded just before a crash.
+// model is the baseline updated by later journal entries: our own changes, and outside
+// changes that were recorded right before a crash.
 type model struct {
 	r     *Recorder
-	cells map[string]*state // by path; nil is nothing there
-	// found are outside changes that happened before one of the log: what it found was
-	// not what the baseline has.
+	cells map[string]*state // by path; nil means that nothing exists there
+	// found has outside changes that happened before an entry of the log: the entry did
+	// not find the state that the baseline has.
 	found []before
-	// free says of trees, the newest claim last, whether a change of our own brought
-	// their contents from elsewhere, so that nothing is known of them.
+	// free has claims about trees, newest last: whether one of our own changes put
+	// contents there that the baseline doesn't know.
 	free []claim
-	// ahead has the operations that follow on each path.
+	// ahead has the later operations on each path.
 	ahead map[string][]journal.Op
 }
 
-// claim is about a path and everything beneath.
+// claim applies to a path and everything below it.
 type claim struct {
 	path string
 	free bool
 }
 
-// before is an outside change and the entry that it came before.
+// before is an outside change, and the id of the entry that it precedes.
 type before struct {
 	id  journal.ID
 	ops []journal.Op
@@ -50,7 +50,7 @@ func (m *model) at(path string) *state {
 	return s
 }
 
-// stateOf is an entry of the baseline as a state.
+// stateOf converts an entry of the baseline to a state.
 func (r *Recorder) stateOf(e entry) *state {
 	s := &state{entry: e, version: e.version, anyMode: e.typ == rootfs.TypeDir}
 	switch e.place {
@@ -62,7 +62,7 @@ func (r *Recorder) stateOf(e entry) *state {
 	return s
 }
 
-// below loads what the baseline has at a path and beneath.
+// below loads the baseline's states of a path and everything below it.
 func (m *model) below(path string) (paths []string) {
 	for _, dir := range m.r.base.under(path) {
 		for _, e := range m.r.base.folder(dir) {
@@ -79,7 +79,7 @@ func (m *model) below(path string) (paths []string) {
 	return paths
 }
 
-// replay follows the entries, which are in order.
+// replay applies entries, oldest first.
 func (m *model) replay(entries []journal.Entry) {
 	for _, e := range entries {
 		for _, op := range e.Ops {
@@ -156,8 +156,8 @@ func (m *model) step(e journal.Entry, i int, b *before) {
 	}
 }
 
-// folders notes the folders above a path that one of our own operations found, and that
-// are not in the baseline: another program made them before.
+// folders records that another program made those parent folders of a path that an
+// operation found and the baseline lacks.
 func (m *model) folders(path string, b *before) {
 	for i := range path {
 		if path[i] != '/' {
@@ -172,8 +172,8 @@ func (m *model) folders(path string, b *before) {
 	}
 }
 
-// noFolder notes that a folder of the baseline, and everything in it, went before one of
-// our own operations put a file there.
+// noFolder records that another program removed a folder of the baseline, with its
+// contents, before one of our own operations put a file there.
 func (m *model) noFolder(path string, s *state, b *before) *state {
 	if s == nil || s.typ != rootfs.TypeDir {
 		return s
@@ -185,7 +185,7 @@ func (m *model) noFolder(path string, s *state, b *before) *state {
 	return nil
 }
 
-// made takes in what an operation has put at a path.
+// made updates the model for an operation that writes to a path.
 func (m *model) made(e journal.Entry, i int, s *state, b *before) {
 	op := e.Ops[i]
 	if s != nil && m.includes(s, op) {
@@ -214,8 +214,8 @@ func (m *model) made(e journal.Entry, i int, s *state, b *before) {
 	}
 }
 
-// includes reports whether the baseline was read after an operation was made: it has
-// what this one, or a later one on the path, left.
+// includes reports whether the baseline was read after an operation: it has the state
+// left by the operation, or by a later one on the same path.
 func (m *model) includes(s *state, op journal.Op) bool {
 	if s.name == "" { // not of the baseline
 		return false
@@ -230,13 +230,13 @@ func (m *model) includes(s *state, op journal.Op) bool {
 	return op.Old != v && (leaves(op) || slices.ContainsFunc(m.ahead[op.Path.String()], leaves))
 }
 
-// outside notes a change from one state to another.
+// outside adds an outside change from one state to another.
 func (m *model) outside(path string, was, now *state, b *before) {
 	ops, _ := m.r.compare(path, was, now, false)
 	b.ops = append(b.ops, ops...)
 }
 
-// isFree reports whether nothing is known of what should be at a path.
+// isFree reports whether the expected state of a path is unknown.
 func (m *model) isFree(path string) bool {
 	for _, c := range slices.Backward(m.free) {
 		if beneath(path, c.path) {
@@ -246,7 +246,7 @@ func (m *model) isFree(path string) bool {
 	return false
 }
 
-// know ends that nothing is known of a path.
+// know records that the state of a path is known again.
 func (m *model) know(path string) {
 	if len(m.free) > 0 {
 		m.free = append(m.free, claim{path, false})

@@ -16,8 +16,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// holds reports whether a text is anywhere in a file, as it is or compressed: every
-// offset is tried as the start of a compressed record, so no format is assumed.
+// holds reports whether data contains a text, as it is or compressed. It tries every
+// offset as the start of compressed data, so it assumes no format.
 func holds(data []byte, text string) bool {
 	if bytes.Contains(data, []byte(text)) {
 		return true
@@ -33,9 +33,9 @@ func holds(data []byte, text string) bool {
 	return false
 }
 
-// What the built-in list, the recording client or another client denies is nowhere in the
-// state folder, after many changes in which files also become denied ones and come from
-// there.
+// Contents denied by the built-in list, the recording client or another client are
+// nowhere in the state folder, after many changes in which files are also moved to and
+// from denied paths.
 func TestSecretsAreNotKept(t *testing.T) {
 	run := stress.Start(t, "secrets are not recorded", 40, 1)
 	changes := 60

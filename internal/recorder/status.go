@@ -8,7 +8,7 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// Status reports on the recording.
+// Status returns the state of the recording.
 func (r *Recorder) Status() *change.Recording {
 	r.base.mu.Lock()
 	st := &change.Recording{
@@ -28,8 +28,8 @@ func (r *Recorder) Status() *change.Recording {
 	return st
 }
 
-// Purge removes what was recorded of a path and beneath; "" is everything. No recorder
-// may run.
+// Purge removes the records of a path and everything below it; "" means all records. No
+// recorder may be running.
 func Purge(ctx context.Context, opts *Options, path string) error {
 	state, err := rootfs.Open(opts.StateDir, &rootfs.Options{Trusted: true, AllowAny: true, Private: opts.Layer == nil, Layer: opts.Layer})
 	if err != nil {

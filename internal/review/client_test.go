@@ -13,7 +13,7 @@ import (
 	"quarry/toolset"
 )
 
-// works has arguments for each changing tool with which it changes something.
+// works has for each changing tool arguments that have an effect.
 var works = map[string]map[string]any{
 	"edit_file":        {"path": "a.txt", "old_text": "15\n", "new_text": "fifteen\n"},
 	"write_file":       {"path": "a.txt", "content": "x\n"},
@@ -31,8 +31,8 @@ var works = map[string]map[string]any{
 	"tags":             {"tag": "old", "new_name": "newer"},
 }
 
-// working returns arguments with which a changing tool has an effect. last is the
-// change that undo_change names; another client made it.
+// working returns arguments with which the tool name has an effect. last is a change of
+// another client, for undo_change.
 func working(t testing.TB, name, last string) map[string]any {
 	t.Helper()
 	if name == "undo_change" {
@@ -45,15 +45,15 @@ func working(t testing.TB, name, last string) map[string]any {
 	return maps.Clone(args)
 }
 
-// TestOneClientIsHeld reviews one client only. Each changing tool of each profile
-// waits when that client calls it, however the client spells its name, and when the
-// client has no name. The changes of another client are made at once.
+// TestOneClientIsHeld holds back one client only. Each changing tool of each profile
+// waits when that client calls it, however its name is spelled, and when the client has
+// no name. Changes of another client are made at once.
 func TestOneClientIsHeld(t *testing.T) {
 	stress.SkipTiny(t)
-	for _, profile := range []string{"quarry", "notes"} { // these contain all changing tools
+	for _, profile := range []string{"quarry", "notes"} { // together these have all changing tools
 		for name, held := range map[string]bool{"rev": true, "REV": true, "": true, "other": false} {
 			if profile == "quarry" && (name == "REV" || name == "") {
-				continue // only in one profile
+				continue // in one profile only
 			}
 			t.Run(profile+" "+name, func(t *testing.T) { oneClient(t, profile, name, held) })
 		}

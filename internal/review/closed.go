@@ -10,13 +10,13 @@ import (
 	"quarry/internal/policy"
 )
 
-// closedFile replaces the path of a closed file, because the name may be a secret
-// too.
+// closedFile replaces the path of a file that the policy hides, because the path may be
+// secret too.
 const closedFile = "(a file that is closed here)"
 
-// Seen returns the parts of a proposal that the workspace may show. The client that
-// made it may have had more access: files closed to this workspace are masked, and
-// accepting them here is refused.
+// Seen returns the parts of a proposal that this workspace may show. The client that made
+// it may have had access to more files. Files that are closed to this workspace are
+// masked, and accepting them here is refused.
 func (s *Store) Seen(ctx context.Context, ws Files, p *Proposal) *Proposal {
 	closed := func(f File) bool {
 		return isClosed(ctx, ws, f.Path) || f.To != "" && isClosed(ctx, ws, f.To) || showsSecret(ctx, ws, p, &f)
@@ -36,7 +36,7 @@ func (s *Store) Seen(ctx context.Context, ws Files, p *Proposal) *Proposal {
 		}
 	}
 	out.Set, out.Problem = p.Set, ""
-	out.Set.Ops, out.Set.Summary = make([]change.Op, len(p.Set.Ops)), "" // they contain contents and names
+	out.Set.Ops, out.Set.Summary = make([]change.Op, len(p.Set.Ops)), "" // these contain contents and names
 	return &out
 }
 
@@ -45,8 +45,8 @@ func isClosed(ctx context.Context, ws Files, path string) bool {
 	return err != nil && fault.CodeOf(err) == fault.ProtectedPath
 }
 
-// showsSecret reports whether a proposal contains a credential for a file that is
-// judged by its content and that this workspace may not write.
+// showsSecret reports whether a proposal contains a credential for a file that the policy
+// checks by content and that this workspace may not write.
 func showsSecret(ctx context.Context, ws Files, p *Proposal, f *File) bool {
 	for _, path := range []string{f.Path, f.To} {
 		if !policy.IsSuspect(path) || !policy.IsSecretText(p.texts(f)) {
@@ -60,7 +60,7 @@ func showsSecret(ctx context.Context, ws Files, p *Proposal, f *File) bool {
 	return false
 }
 
-// texts returns all text that a proposal has for a file.
+// texts returns all text that a proposal contains for a file.
 func (p *Proposal) texts(f *File) []byte {
 	all := append(slices.Clone(f.Old), '\n')
 	for _, h := range f.Hunks {

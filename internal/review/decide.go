@@ -11,7 +11,7 @@ import (
 	"quarry/search"
 )
 
-// Files reads the contents of the workspace.
+// Files reads the workspace's files.
 type Files interface {
 	ReadBytes(ctx context.Context, path string, max int64) ([]byte, error)
 	Stat(ctx context.Context, path string) (*search.Info, error)
@@ -26,29 +26,30 @@ type Changes interface {
 	Changes(ctx context.Context, limit int) (*change.Log, error)
 }
 
-// Workspace is where decisions are carried out.
+// Workspace is the workspace in which decisions are carried out.
 type Workspace interface {
 	Files
 	Changes
 }
 
-// Decision is a person's decision about a proposal.
+// Decision is a reviewer's decision about a proposal.
 type Decision struct {
-	By string // page or shell
+	By string // "page" or "shell"
 	// Hunks has a verdict for each hunk of each file, in order. If it is nil, Rest
-	// applies to all.
+	// applies to all hunks.
 	Hunks [][]Verdict
-	// Rest applies to hunks without a verdict; Undecided refuses the decision.
+	// Rest applies to hunks without a verdict. If it is Undecided and such hunks exist,
+	// the decision is refused.
 	Rest Verdict
-	// Comment is sent to the client, and Comments are those on single hunks.
+	// Comment is sent to the client, and so are Comments, which are about single hunks.
 	Comment  string
 	Comments [][]string
-	// Confirm allows applying a proposal whose client has gone.
+	// Confirm allows applying a proposal whose client has disconnected.
 	Confirm bool
 }
 
-// Decide carries out a decision. The accepted parts are applied as one change to the
-// versions that the proposal is based on, or merged with later changes.
+// Decide carries out a decision. The accepted parts are applied as one change, to the
+// file versions that the proposal is based on, or merged with later changes.
 func (s *Store) Decide(ctx context.Context, ws Workspace, id string, d Decision) (*Proposal, error) {
 	var out *Proposal
 	err := s.locked(func() error {
@@ -58,7 +59,8 @@ func (s *Store) Decide(ctx context.Context, ws Workspace, id string, d Decision)
 		}
 		out = p
 		if p.State == Applying {
-			// Its process has ended; otherwise it would hold the lock.
+			// The process that was applying it has ended; otherwise it would hold the
+			// lock.
 			if version, err = s.settle(ctx, ws, p, version); err != nil {
 				return err
 			}
@@ -92,7 +94,7 @@ func (s *Store) decide(ctx context.Context, ws Workspace, p *Proposal, version r
 	if stale := s.fit(ctx, ws, p); len(stale) > 0 {
 		return &StaleError{p.ID, stale}
 	}
-	// From here on the decision is recorded, even if applying fails.
+	// From here on, the decision is recorded even if applying it fails.
 	log, err := ws.Changes(ctx, 1)
 	if err != nil {
 		return err
@@ -135,7 +137,7 @@ func (s *Store) versionOf(p *Proposal) (rootfs.Version, error) {
 	return version, err
 }
 
-// take stores the verdicts of a decision in a proposal.
+// take stores the decision's verdicts in the proposal.
 func take(p *Proposal, d *Decision) error {
 	p.By, p.Comment = d.By, d.Comment
 	if len(d.Hunks) > len(p.Files) {
@@ -163,7 +165,7 @@ func take(p *Proposal, d *Decision) error {
 	return nil
 }
 
-// apply applies the accepted parts.
+// apply applies the accepted parts of a proposal.
 func apply(ctx context.Context, ws Changes, p *Proposal) (*change.Change, error) {
 	if p.Undo != "" {
 		return ws.Undo(ctx, p.Undo, &change.Options{Client: p.Client, Tool: p.Tool, Proposal: p.ID, Parts: p.Parts})
@@ -171,8 +173,8 @@ func apply(ctx context.Context, ws Changes, p *Proposal) (*change.Change, error)
 	return ws.Apply(ctx, p.accepted())
 }
 
-// accepted returns the accepted operations, bound to file versions. If everything
-// was accepted and no file changed since, it is the planned set.
+// accepted returns the accepted operations, bound to file versions. If everything was
+// accepted and no file has changed since, this is the planned set.
 func (p *Proposal) accepted() change.Set {
 	all, yes, _ := p.Counts()
 	set := p.Set
@@ -215,8 +217,8 @@ func bind(ops []change.Op, f File) {
 	}
 }
 
-// settle finds out whether a proposal was applied whose process was killed while
-// applying it. The journal has restored or completed the files and knows which.
+// settle determines whether a proposal was applied if the process was killed while
+// applying it. The journal has rolled back or completed the change, and knows which.
 func (s *Store) settle(ctx context.Context, ws Workspace, p *Proposal, version rootfs.Version) (rootfs.Version, error) {
 	id, err := p.entry(ctx, ws)
 	if err != nil {
@@ -241,9 +243,9 @@ func (s *Store) settle(ctx context.Context, ws Workspace, p *Proposal, version r
 	return s.versionOf(p)
 }
 
-// entry finds the change made from a proposal, "" if there is none. The journal
-// records the proposal. Numbers start again in an emptied store, so the change must be
-// newer than the newest one before applying.
+// entry returns the id of the change made from a proposal, or "" if there is none. The
+// journal records the proposal's id. Because ids start again in an emptied store, the
+// change must also be newer than the newest one before applying.
 func (p *Proposal) entry(ctx context.Context, ws Changes) (string, error) {
 	log, err := ws.Changes(ctx, 0)
 	if err != nil {
@@ -260,7 +262,7 @@ func (p *Proposal) entry(ctx context.Context, ws Changes) (string, error) {
 	return "", nil
 }
 
-// Settle finishes proposals whose process was killed while it applied them.
+// Settle settles all proposals whose process was killed while applying them.
 func (s *Store) Settle(ctx context.Context, ws Workspace) error {
 	list, err := s.Pending()
 	if err != nil && list == nil {

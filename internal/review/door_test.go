@@ -19,10 +19,10 @@ func methodsOf[T any]() (names []string) {
 	return names
 }
 
-// A way to change files that bypasses the gate would bypass review. Changer has all
-// of them, and each is called here through a gate: no file changes. The read methods that
-// the gate passes on are listed here, so adding one fails this test until it is listed,
-// or added to Changer if it changes files.
+// Every way to change files must go through the gate. The interface Changer has all of
+// them; each is called here through a gate, and no file may change. The reading methods
+// that the gate passes on are listed here. A new method fails this test until it is
+// listed, or added to Changer if it changes files.
 func TestGateCoversAllChanges(t *testing.T) {
 	reading := []string{
 		"Dir", "EachText", "Find", "Index", "Inside", "Read", "ReadBytes", "Remember", "SearchCode", "SearchEach", "Stat", "Symbols",
@@ -88,7 +88,7 @@ func TestGateCoversAllChanges(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, p := range list { // so that the next call is not refused because of this one
+		for _, p := range list { // otherwise the next call would be refused because of this proposal
 			if _, err := b.store.Decide(ctx, b.person, p.ID, review.Decision{Rest: review.No}); err != nil {
 				t.Fatal(err)
 			}
@@ -96,5 +96,6 @@ func TestGateCoversAllChanges(t *testing.T) {
 	}
 }
 
-// errRemovesNoFile marks a call that may succeed without a decision.
+// errRemovesNoFile marks a call that may succeed without a decision, because it only
+// removes temporary files.
 var errRemovesNoFile = errors.New("removes left-over temporary files only")

@@ -15,17 +15,17 @@ import (
 	"quarry/internal/backend"
 )
 
-// DefaultWait is how long a call waits for the decision. Most clients give up after
-// 60 seconds.
+// DefaultWait is how long a call waits for the decision. Most clients time out after 60
+// seconds.
 const DefaultWait = 45 * time.Second
 
 const (
-	pollEvery     = 100 * time.Millisecond // interval at which a waiting call checks
+	pollEvery     = 100 * time.Millisecond // interval at which a waiting call checks for the decision
 	progressEvery = 10 * time.Second
 )
 
-// Gate is a backend whose changes become proposals. The wrapped backend answers
-// reads. It is not embedded, so the gate compiles as a backend only if it has its own
+// Gate is a backend that turns changes into proposals. Reads are passed to the wrapped
+// backend. That one is not embedded, so Gate only compiles as a backend if it has its own
 // method for each way to change a file.
 type Gate struct {
 	backend.Reader
@@ -33,51 +33,52 @@ type Gate struct {
 	inner backend.Backend
 
 	Store *Store
-	// Wait is how long a change waits for its decision. 0 means DefaultWait; a
-	// negative value doesn't wait.
+	// Wait is how long a change waits for its decision. 0 means DefaultWait; with a
+	// negative value it doesn't wait.
 	Wait time.Duration
-	// Stays says that the process outlives a wait, as a server does. Its proposals
-	// are then abandoned when it ends. Without Stays, a proposal is abandoned only if
-	// the process ends during the wait.
+	// Stays is set if the process continues after a wait, as a server does. Its undecided
+	// proposals are then abandoned when it ends. Otherwise a proposal is abandoned only
+	// if the process ends during the wait.
 	Stays bool
-	// Clients are the clients to hold back; an empty list means all. Clients choose
-	// their own names, so case is ignored and a client without a name is held back too.
+	// Clients has the names of clients whose changes are held back; an empty list means
+	// all. Since clients choose their own names, case is ignored, and a client without a
+	// name is held back too.
 	Clients []string
-	// Rules returns the owner's current rules as text; nil means none. With OnlyRules,
-	// a change that matches no rule is made at once.
+	// Rules returns the owner's rules as text; nil means none. If OnlyRules is set, a
+	// change that matches no rule is made at once.
 	Rules     func() ([]string, error)
 	OnlyRules bool
-	// Progress is called while a call waits; it may be nil.
+	// Progress, if set, is called while a call waits.
 	Progress func(ctx context.Context, id string, waited time.Duration)
-	// Offer is called when a change waits and a page is running that shows it, with
-	// the proposal's address there. done is called when the wait ends. Offer may be nil.
+	// Offer, if set, is called when a change waits and a page shows it, with the
+	// proposal's address on that page. done is called when the wait ends.
 	Offer func(ctx context.Context, id, address string) (done func())
-	// OnEnd runs f once the connection of a call has ended. It is nil if that is unknown.
+	// OnEnd, if set, calls f once the connection of the call has ended.
 	OnEnd func(ctx context.Context, f func())
 }
 
 var _ backend.Backend = (*Gate)(nil)
 
-// Guard wraps a backend in the gate.
+// Guard sets the backend that the gate wraps.
 func (g *Gate) Guard(b backend.Backend) *Gate {
 	g.Reader, g.History, g.inner = b, b, b
 	return g
 }
 
-// holdsBack reports whether a client's changes wait for a decision.
+// holdsBack reports whether changes of a client wait for a decision.
 func (g *Gate) holdsBack(c change.Client) bool {
 	return len(g.Clients) == 0 || c.Name == "" || slices.ContainsFunc(g.Clients, func(name string) bool { return strings.EqualFold(name, c.Name) })
 }
 
-// Close releases the store and the backend.
+// Close closes the store and the backend.
 func (g *Gate) Close() error { return errors.Join(g.Store.Close(), g.inner.Close()) }
 
 var errBack = fault.New(fault.ReadOnly, "changes are reviewed, so only a person can go back to a point: with quarry undo --to, or on the page", "undo changes by their ids; each is a proposal")
 
 var errHeld = fault.New(fault.ReadOnly, "the trash is not changed while changes are reviewed", "ask the user")
 
-// Restore is refused, because a proposal can't show it. If only rules hold changes
-// back, it is refused unless they accept the restored files.
+// Restore is refused, because a proposal can't represent it. With OnlyRules it is allowed
+// if the rules accept all restored files.
 func (g *Gate) Restore(ctx context.Context, what, to string, o change.Options) (*change.Change, error) {
 	if o.DryRun {
 		return g.inner.Restore(ctx, what, to, o)
@@ -100,7 +101,7 @@ func (g *Gate) Restore(ctx context.Context, what, to string, o change.Options) (
 	return g.inner.Restore(ctx, what, to, o)
 }
 
-// EmptyTrash is refused.
+// EmptyTrash is refused unless OnlyRules is set.
 func (g *Gate) EmptyTrash(ctx context.Context, before time.Time) (int, error) {
 	if g.OnlyRules {
 		return g.inner.EmptyTrash(ctx, before)
@@ -108,10 +109,11 @@ func (g *Gate) EmptyTrash(ctx context.Context, before time.Time) (int, error) {
 	return 0, errHeld
 }
 
-// Clean removes temporary files of interrupted changes. It touches no user files.
+// Clean removes temporary files of interrupted changes. It affects no user files, so it
+// needs no decision.
 func (g *Gate) Clean(ctx context.Context) (*change.Cleaned, error) { return g.inner.Clean(ctx) }
 
-// Log lists waiting proposals, then the changes made.
+// Log lists the waiting proposals, followed by the changes made.
 func (g *Gate) Log(limit int) (*change.Log, error) {
 	log, err := g.inner.Log(limit)
 	if err != nil {
@@ -137,16 +139,18 @@ func (g *Gate) Log(limit int) (*change.Log, error) {
 	return log, nil
 }
 
-// maxJudged is how often a set is judged again because files changed meanwhile.
+// maxJudged limits how often the rules are applied to a set again because files changed
+// meanwhile.
 const maxJudged = 4
 
-// Apply makes a set that the rules accept; otherwise it proposes the set and waits for the decision.
+// Apply applies a set if the rules accept it. Otherwise it proposes the set and waits for
+// the decision.
 func (g *Gate) Apply(ctx context.Context, set change.Set) (*change.Change, error) {
 	rules, otherwise := g.rules(set.Client)
 	if otherwise == Accept && len(rules.list) == 0 {
 		return g.inner.Apply(ctx, set)
 	}
-	set.Rule = "" // only the rules set it
+	set.Rule = "" // clients can't set it
 	for try := 1; ; try++ {
 		if try > 1 && set.Again != nil {
 			again, err := set.Again(ctx)
@@ -172,7 +176,8 @@ func (g *Gate) Apply(ctx context.Context, set change.Set) (*change.Change, error
 		case Refuse:
 			return nil, &RuledOutError{r.Rule, r.Path}
 		case Accept:
-			// Bind to the judged files: a link may have another target by now.
+			// Apply exactly the plan that was judged: a symlink may have a new target by
+			// now.
 			bound := set
 			bound.Rule, bound.Digest = r.Rule, firstText(plan.Digest, set.Digest)
 			c, err := g.inner.Apply(ctx, bound)
@@ -187,7 +192,7 @@ func (g *Gate) Apply(ctx context.Context, set change.Set) (*change.Change, error
 	}
 }
 
-// Undo proposes undoing a change, or withdraws a proposal.
+// Undo proposes the undo of a change. If id is a proposal's, it withdraws that.
 func (g *Gate) Undo(ctx context.Context, id string, o change.Options) (*change.Change, error) {
 	if o.To != nil && !o.DryRun {
 		return nil, errBack
@@ -231,7 +236,7 @@ func (g *Gate) withdraw(id string, o change.Options) (*change.Change, error) {
 	return &change.Change{Tool: firstText(o.Tool, "undo"), Client: o.Client, Paths: p.Paths(), Did: did, Summary: did.String(), Unchanged: true}, nil
 }
 
-// keyOf returns the same key for equal requests of one client.
+// keyOf returns a key that is equal for equal requests of one client.
 func keyOf(p *Proposal) (string, error) {
 	set := p.Set
 	set.Client, set.Digest = change.Client{}, ""
@@ -243,7 +248,7 @@ func keyOf(p *Proposal) (string, error) {
 	return hex.EncodeToString(sum[:16]), nil
 }
 
-// propose stores a proposal, or finds an equal one, and waits.
+// propose stores a proposal, or finds an equal one, and waits for the decision.
 func (g *Gate) propose(ctx context.Context, p *Proposal, plan *change.Change) (*change.Change, error) {
 	var err error
 	if p.Key, err = keyOf(p); err != nil {
@@ -263,7 +268,8 @@ func (g *Gate) propose(ctx context.Context, p *Proposal, plan *change.Change) (*
 	}
 	decided, err := g.await(ctx, id, wait, until)
 	if _, waits := errors.AsType[*PendingError](err); waits && g.OnEnd != nil {
-		// If this fails, the client counts as connected and the proposal waits longer.
+		// If this fails, the client counts as connected, and the proposal only waits
+		// longer.
 		g.OnEnd(ctx, func() { _ = g.Store.abandon(id, until) })
 	}
 	if err != nil {
@@ -272,9 +278,9 @@ func (g *Gate) propose(ctx context.Context, p *Proposal, plan *change.Change) (*
 	return g.result(decided, plan)
 }
 
-// enter stores a proposal, unless the client already has an equal one. A file has at
-// most one proposal whose client is still connected. An abandoned proposal doesn't block
-// others: it becomes stale once another one is accepted.
+// enter stores a proposal, unless the client already has an equal one. A file has at most
+// one proposal of a connected client. Abandoned proposals don't block others: they become
+// stale when another one is accepted.
 func (s *Store) enter(p *Proposal, until time.Time) (id string, err error) {
 	err = s.locked(func() error {
 		list, err := s.Pending()
@@ -319,7 +325,7 @@ func touches(a, b string) bool {
 	return a == b || strings.HasPrefix(a, b+"/") || strings.HasPrefix(b, a+"/")
 }
 
-// await waits until a proposal is decided.
+// await waits until a proposal is decided or the wait ends.
 func (g *Gate) await(ctx context.Context, id string, wait time.Duration, until time.Time) (*Proposal, error) {
 	start := time.Now()
 	tick := time.NewTicker(pollEvery)
@@ -327,7 +333,7 @@ func (g *Gate) await(ctx context.Context, id string, wait time.Duration, until t
 	reported, stamp := start, ""
 	offered := func() {}
 	defer func() { offered() }()
-	offer := g.Offer != nil && wait > 0 // not made yet
+	offer := g.Offer != nil && wait > 0 // the offer has not been made yet
 	for {
 		if now, err := g.Store.Stamp(); err != nil || now != stamp || stamp == "" {
 			stamp = now
@@ -360,8 +366,8 @@ func (g *Gate) await(ctx context.Context, id string, wait time.Duration, until t
 	}
 }
 
-// waited records that a call has returned and its process may end. If that fails, the
-// proposal counts as abandoned later, and accepting it asks for confirmation.
+// waited records that a call has returned, so that its process may end. If that fails,
+// the proposal later counts as abandoned, and accepting it asks for confirmation.
 func (g *Gate) waited(id string) {
 	if g.Stays {
 		return
@@ -373,8 +379,8 @@ func (g *Gate) waited(id string) {
 	})
 }
 
-// result is the answer to a call after the decision. If everything was accepted, it
-// is the planned change, since that was applied to the same versions.
+// result returns the answer to a call after the decision. If everything was accepted, it
+// is the planned change, because that was applied to the same versions.
 func (g *Gate) result(p *Proposal, plan *change.Change) (*change.Change, error) {
 	if err := g.Store.told(p.ID); err != nil {
 		return nil, err

@@ -22,7 +22,8 @@ import (
 	"quarry/toolset"
 )
 
-// bench is a workspace behind a gate, and the same workspace for the reviewer.
+// bench is a workspace behind a gate, and the same workspace without it, for the
+// reviewer.
 type bench struct {
 	t              testing.TB
 	dir            string
@@ -64,8 +65,8 @@ func (b *bench) open(r *quarry.ReviewOptions) *quarry.Workspace {
 	return ws
 }
 
-// sameTick gives the folder of proposals a fixed time, as if the file system's clock
-// had not advanced.
+// sameTick sets the time of the store's folder to a fixed one, as if the file system's
+// clock did not advance.
 func (b *bench) sameTick() {
 	b.t.Helper()
 	at := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
@@ -83,7 +84,7 @@ func (b *bench) read(name string) string {
 	return string(data)
 }
 
-// tree describes everything in the workspace: names, modes, contents.
+// tree describes the names, modes and contents of everything in the workspace.
 func (b *bench) tree() string {
 	b.t.Helper()
 	var out strings.Builder
@@ -112,7 +113,7 @@ func (b *bench) tree() string {
 	return out.String()
 }
 
-// only returns the one waiting proposal, once it exists.
+// only waits until there is one open proposal and returns it.
 func (b *bench) only() *review.Proposal {
 	b.t.Helper()
 	var open *review.Proposal
@@ -137,14 +138,15 @@ const (
 	agentish = "agent"
 )
 
-// three returns three edits, far enough apart to be three hunks.
+// three returns three edits that are far enough apart to be three hunks.
 func three() []change.Edit {
 	return []change.Edit{{Old: "2\n3", New: "two\n3"}, {Old: "15\n", New: "15\nfifteen and a half\n"}, {Old: "28\n", New: ""}}
 }
 
 var as = &change.Options{Client: change.Client{Name: agentish}, Tool: "edit_file"}
 
-// TestOneHunkOfThree accepts each subset of three hunks and expects exactly that subset.
+// TestOneHunkOfThree accepts each subset of three hunks and checks that exactly that
+// subset is applied.
 func TestOneHunkOfThree(t *testing.T) {
 	stress.SkipTiny(t)
 	parts := []struct{ old, new string }{{"2\n3", "two\n3"}, {"15\n", "15\nfifteen and a half\n"}, {"28\n", ""}}
@@ -195,8 +197,8 @@ func TestOneHunkOfThree(t *testing.T) {
 	}
 }
 
-// TestPending: the wait ends and the proposal stays. The same change finds it again,
-// another change of the same file is told of it, and it can be withdrawn.
+// TestPending checks that a proposal remains after the wait. The same change finds it
+// again, another change of the file is refused because of it, and it can be withdrawn.
 func TestPending(t *testing.T) {
 	b := newBench(t, map[string]string{"a.txt": ten, "b.txt": "b\n"}, -1)
 	edit := func(new string, o *change.Options) error {
@@ -215,7 +217,7 @@ func TestPending(t *testing.T) {
 	if err := edit("FIVE\n", as); !errors.As(err, &busy) || busy.ID != id || fault.CodeOf(err) != fault.Conflict {
 		t.Errorf("another = %v", err)
 	}
-	// Another client can't withdraw it, and is told who can.
+	// Another client can't withdraw it. The error says who can.
 	if err := edit("FIVE\n", &change.Options{Client: change.Client{Name: "another"}}); !errors.As(err, &busy) || !strings.Contains(err.Error(), "proposal "+id+" of "+agentish) ||
 		strings.Contains(busy.Hint(), "undo_change") || !strings.Contains(busy.Hint(), agentish+" can withdraw it") {
 		t.Errorf("another client's = %v", err)
@@ -239,7 +241,7 @@ func TestPending(t *testing.T) {
 	if b.read("a.txt") != ten {
 		t.Error("something was written")
 	}
-	// After a restart the proposals exist and can be accepted.
+	// After a restart the proposal still exists and can be accepted.
 	again, err := review.Open(b.reviews)
 	if err != nil {
 		t.Fatal(err)
@@ -249,7 +251,7 @@ func TestPending(t *testing.T) {
 	if err != nil || p.State != review.Accepted || !strings.Contains(b.read("a.txt"), "FIVE\n") {
 		t.Fatalf("decided after a restart: %+v, %v", p, err)
 	}
-	// The client is told once.
+	// The client is told the decision once.
 	news, err := again.News(change.Client{Name: agentish})
 	if err != nil || len(news) != 1 || news[0].ID != p.ID {
 		t.Errorf("news = %v, %v", news, err)
@@ -259,7 +261,7 @@ func TestPending(t *testing.T) {
 	}
 }
 
-// TestStale: hunks that conflict with later changes of the file are not applied.
+// TestStale checks that hunks in conflict with later changes are not applied.
 func TestStale(t *testing.T) {
 	b := newBench(t, map[string]string{"a.txt": ten}, -1)
 	_, _ = b.agent.Edit(t.Context(), "a.txt", three(), as)
@@ -282,8 +284,8 @@ func TestStale(t *testing.T) {
 	}
 }
 
-// TestAbandoned: the proposal of a disconnected client stays and needs a
-// confirmation.
+// TestAbandoned checks that the proposal of a disconnected client remains, and that
+// accepting it needs a confirmation.
 func TestAbandoned(t *testing.T) {
 	b := newBench(t, map[string]string{"a.txt": ten}, time.Minute)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -308,10 +310,10 @@ func TestAbandoned(t *testing.T) {
 	}
 }
 
-// TestAbandonedBlocksNothing: a disconnected client can't withdraw its proposal, so
-// others may propose changes of the same file. Once one is accepted, the abandoned
-// proposal is stale. The end of a connection abandons its proposals, unless a later call
-// has sent the same change again.
+// TestAbandonedBlocksNothing checks that other clients may propose changes of a file
+// after the client of a first proposal has disconnected, since it can't withdraw that.
+// Once one is accepted, the abandoned proposal is stale. The end of a connection abandons
+// its proposals, unless a later call has sent the same change again.
 func TestAbandonedBlocksNothing(t *testing.T) {
 	b := newBench(t, map[string]string{"a.txt": ten}, -1)
 	var ends []func()
@@ -357,8 +359,8 @@ func TestAbandonedBlocksNothing(t *testing.T) {
 	}
 }
 
-// TestTwoPeople: of many concurrent decisions exactly one counts, and the files
-// match it.
+// TestTwoPeople checks that exactly one of many concurrent decisions takes effect, and
+// that the files match it.
 func TestTwoPeople(t *testing.T) {
 	for range 5 {
 		b := newBench(t, map[string]string{"a.txt": ten}, -1)
@@ -369,7 +371,7 @@ func TestTwoPeople(t *testing.T) {
 		var winners []review.Verdict
 		for i := range 8 {
 			wg.Go(func() {
-				store, err := review.Open(b.reviews) // as another process would
+				store, err := review.Open(b.reviews) // like another process
 				if err != nil {
 					t.Error(err)
 					return
@@ -394,7 +396,7 @@ func TestTwoPeople(t *testing.T) {
 	}
 }
 
-// TestUndoIsProposed: undoing an applied change waits too.
+// TestUndoIsProposed checks that undoing an applied change also waits for a decision.
 func TestUndoIsProposed(t *testing.T) {
 	b := newBench(t, map[string]string{"a.txt": ten}, -1)
 	c, err := b.person.Write(t.Context(), "a.txt", []byte("new\n"), nil)
@@ -422,8 +424,8 @@ func hostileValues(r *rand.Rand) any {
 	return list[r.IntN(len(list))]
 }
 
-// TestNoByteBeforeADecision calls every changing tool with hostile arguments, also
-// while the state folders are missing. The bytes and times of all files stay the same.
+// TestNoByteBeforeADecision calls every changing tool with hostile arguments, also while
+// the state folders are missing. The bytes and times of all files must stay the same.
 func TestNoByteBeforeADecision(t *testing.T) {
 	stress.SkipShort(t)
 	for _, fault := range []string{"", "reviews", "state"} {
@@ -452,8 +454,8 @@ func TestNoByteBeforeADecision(t *testing.T) {
 	}
 }
 
-// attack calls every changing tool 200 times, half of them with mostly valid
-// arguments, and refuses what they propose.
+// attack calls every changing tool 200 times, half of the time with mostly valid
+// arguments, and refuses the resulting proposals.
 func (b *bench) attack(r *rand.Rand, last string, refuse bool) (called, proposed int) {
 	b.t.Helper()
 	tools, err := toolset.New(b.agent, nil)

@@ -10,18 +10,18 @@ import (
 	"quarry/fault"
 )
 
-// A process that waits for decisions holds the lock of its own file beside the
-// proposals, and they name that file. If the lock is free or the file is gone, the
-// process has ended, normally or not.
+// A process that waits for decisions has a file next to the proposals and holds its lock.
+// The proposals contain the file's name. If the lock is free or the file is gone, the
+// process has ended.
 
 const holderPrefix = "waits-"
 
-// holderAge is how old an unlocked file must be before it is removed: a process
-// creates the file a moment before it locks it.
+// holderAge is the age at which an unlocked file is removed. Younger files may be about
+// to be locked by the process that created them.
 const holderAge = 10 * time.Second
 
-// hold returns the name of this process's file. If it can't be created, the end of the
-// process goes unnoticed, but changes can still be proposed.
+// hold returns the name of this process's file. If it can't be created, changes can still
+// be proposed, but other processes won't notice when this one ends.
 func (s *Store) hold() string {
 	s.holding.Lock()
 	defer s.holding.Unlock()
@@ -51,8 +51,8 @@ func (s *Store) release() error {
 	return errors.Join(err, hidden)
 }
 
-// ended reports whether the process that owns a file has ended. It then removes the
-// file, which changes the store's stamp.
+// ended reports whether the process of a file has ended. If so, it removes the file,
+// which changes the store's stamp.
 func (s *Store) ended(name string) bool {
 	path := s.root.Own(name)
 	log, err := s.root.OpenLog(path, false)
@@ -67,8 +67,8 @@ func (s *Store) ended(name string) bool {
 	return true
 }
 
-// Sweep looks for waiting processes and pages that have ended; the stamp changes with
-// each. It reads no proposals.
+// Sweep removes the files of waiting processes and pages that have ended. Each removal
+// changes the stamp. It reads no proposals.
 func (s *Store) Sweep() {
 	names, err := s.names()
 	if err != nil {

@@ -17,7 +17,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// A process of TestKilledWhileWaiting, when this is set, proposes and waits.
+// If this variable is set, the process is a child of TestKilledWhileWaiting that proposes
+// a change and waits.
 const proposer = "QUARRY_REVIEW_PROPOSER"
 
 func proposeAsVictim(args []string) error {
@@ -33,7 +34,7 @@ func proposeAsVictim(args []string) error {
 
 // A killed process can't abandon its proposal itself. The proposal is abandoned
 // nevertheless, accepting it asks for confirmation, and sending the same change again
-// waits again.
+// makes it wait again.
 func TestKilledWhileWaiting(t *testing.T) {
 	b := newBench(t, map[string]string{"a.txt": "old\n"}, time.Hour)
 	cmd := exec.Command(os.Args[0])
@@ -79,8 +80,8 @@ func TestKilledWhileWaiting(t *testing.T) {
 	}
 }
 
-// When a wait ends, the call returns. A program may end then and leave its proposal.
-// A server stays, so its proposals are abandoned once it has ended.
+// After a wait the call returns. A program may then end without abandoning its proposal.
+// The proposals of a server are abandoned once it has ended.
 func TestEndAfterTheWait(t *testing.T) {
 	for _, c := range []struct {
 		stays bool
@@ -114,8 +115,8 @@ func TestEndAfterTheWait(t *testing.T) {
 	}
 }
 
-// Sweep detects the end of a process without reading proposals. A file made a moment
-// ago may not be locked yet.
+// Sweep notices that a process has ended without reading proposals. A new file may not be
+// locked yet and is kept.
 func TestSweep(t *testing.T) {
 	b := newBench(t, nil, -1)
 	old, fresh := filepath.Join(b.reviews, "waits-1-1"), filepath.Join(b.reviews, "waits-1-2")

@@ -10,44 +10,44 @@ import (
 	"quarry/internal/textedit"
 )
 
-// Hunk is a part of a file's change that can be decided separately. A change that
-// can't be split is one hunk.
+// Hunk is a part of a file's change that can be decided separately. A change that can't
+// be split has one hunk.
 type Hunk struct {
 	OldStart int `json:"old_start"`
 	OldCount int `json:"old_count"`
 	NewStart int `json:"new_start"`
 	NewCount int `json:"new_count"`
-	// Text has the lines as in a unified diff, without the header.
+	// Text has the lines of a unified diff, without the header.
 	Text    string  `json:"text"`
 	Verdict Verdict `json:"verdict,omitempty"`
 	Comment string  `json:"comment,omitempty"`
 }
 
-// Head returns the header line, which precedes the text.
+// Head returns the hunk's header line.
 func (h *Hunk) Head() string {
 	return fmt.Sprintf("@@ -%d,%d +%d,%d @@", h.OldStart, h.OldCount, h.NewStart, h.NewCount)
 }
 
-// maxSplit is the largest file that can be accepted in parts.
+// maxSplit is the size of the largest file whose change can be accepted in parts.
 const maxSplit = 1 << 20
 
-// splittable reports whether data is text that a diff can split into lines.
+// splittable reports whether data is text of which single lines can be accepted.
 func splittable(data []byte) bool {
 	return len(data) <= maxSplit && utf8.Valid(data) && bytes.IndexByte(data, 0) < 0
 }
 
-// hunksOf splits the difference between two texts into hunks. Their lines are the
-// exact bytes of the texts, so that merge can apply any subset.
+// hunksOf splits the difference between two texts into hunks. Their lines have the exact
+// bytes of the texts, so that merge can apply any subset of them.
 func hunksOf(before, after []byte) []Hunk {
 	return parseHunks(textedit.DiffTexts(before, after, &textedit.DiffOptions{MaxLine: -1, MaxLines: -1}))
 }
 
-// parseHunks reads the hunks of a unified diff of one file. The kind of a line
-// depends on its position.
+// parseHunks parses the unified diff of one file. It counts lines, because a removed line
+// may look like a header.
 func parseHunks(text string) []Hunk {
 	var list []Hunk
 	old, now := 0, 0
-	start, at := 0, 0 // start is the first line of the last hunk; at is after this line
+	start, at := 0, 0 // start is the first line of the current hunk; at is the offset after the current line
 	for line := range strings.Lines(text) {
 		at += len(line)
 		switch {
@@ -86,16 +86,16 @@ func span(s string) (start, count int) {
 	return start, count
 }
 
-// merge applies the accepted hunks to the old text. With all of them it returns the
-// new text, with none the old one, byte for byte.
+// merge applies the accepted hunks to the old text. If all are accepted, the result is
+// the new text, byte for byte, and if none are, the old text.
 func merge(old []byte, hunks []Hunk) []byte {
 	lines := splitAfter(old)
 	var out []byte
-	at := 0 // lines of the old text already copied
+	at := 0 // number of old lines already copied
 	for _, h := range hunks {
 		start := h.OldStart - 1
 		if h.OldCount == 0 {
-			start = h.OldStart // an empty range names the line before
+			start = h.OldStart // for an empty range, OldStart is the line before it
 		}
 		for ; at < start && at < len(lines); at++ {
 			out = append(out, lines[at]...)
@@ -115,7 +115,7 @@ func merge(old []byte, hunks []Hunk) []byte {
 // newText returns a hunk's context and added lines.
 func (h *Hunk) newText() []byte {
 	var out []byte
-	added := false // whether the hunk's last line belongs to the new text
+	added := false // the last line read belongs to the new text
 	for line := range strings.Lines(h.Text) {
 		switch line[0] {
 		case '\\':

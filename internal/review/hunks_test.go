@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestMerge: any accepted subset gives a mix of the old and the new text; all hunks
-// give the new one, none the old one, and one hunk only its own change.
+// TestMerge accepts random subsets of hunks. All hunks give the new text, none the old
+// one, and a single hunk only its own change.
 func TestMerge(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	endings := []string{"\n", "\r\n", ""}

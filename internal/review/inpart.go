@@ -10,7 +10,8 @@ import (
 )
 
 // madeInPart is the answer to a call that was accepted in part or merged with later
-// changes: the written changes, from the journal, and both parts by path and line.
+// changes. It has the actual changes, from the journal, and lists the accepted and
+// refused parts by path and line.
 func (g *Gate) madeInPart(p *Proposal, plan *change.Change) *change.Change {
 	c := &change.Change{
 		ID: p.Change, Time: p.Decided, Tool: p.Tool, Client: p.Client, Summary: p.partSummary(),
@@ -42,7 +43,7 @@ func (g *Gate) madeInPart(p *Proposal, plan *change.Change) *change.Change {
 	return c
 }
 
-// partSummary is the journal's summary of a change accepted in part.
+// partSummary returns the journal's summary of a change accepted in part.
 func (p *Proposal) partSummary() string {
 	all, yes, _ := p.Counts()
 	if yes == all {
@@ -52,7 +53,7 @@ func (p *Proposal) partSummary() string {
 	return change.OneLine(p.Summary, change.MaxSummary-len(note)) + note
 }
 
-// accepted counts the hunks of a file that were accepted.
+// accepted returns the number of accepted hunks of a file.
 func (f *File) accepted() int {
 	n := 0
 	for _, h := range f.Hunks {
@@ -63,7 +64,7 @@ func (f *File) accepted() int {
 	return n
 }
 
-// did returns the verb for a proposal's effect on a file.
+// did returns the verb for what a proposal does to a file.
 func (f *File) did() change.Verb {
 	switch f.Op {
 	case change.DeletePath:
@@ -79,7 +80,7 @@ func (f *File) did() change.Verb {
 	return change.Edited
 }
 
-// made returns the accepted part of a file's change, for the report.
+// made returns the accepted part of a file's change for the report.
 func (f *File) made() change.File {
 	out := change.File{Path: f.Path, To: f.To, Did: f.did()}
 	for _, part := range f.parts(Yes) {
@@ -99,7 +100,7 @@ func (f *File) made() change.File {
 	return out
 }
 
-// reviewed lists the written and the refused parts.
+// reviewed lists the accepted and the refused parts.
 func (p *Proposal) reviewed() *change.Reviewed {
 	r := &change.Reviewed{Proposal: p.ID, Comments: p.Comments()}
 	for i := range p.Files {
@@ -109,7 +110,7 @@ func (p *Proposal) reviewed() *change.Reviewed {
 	return r
 }
 
-// parts lists the hunks of a file with a verdict.
+// parts lists the hunks of a file with the verdict v.
 func (f *File) parts(v Verdict) []change.Part {
 	var list []change.Part
 	lines := f.lines()
@@ -127,14 +128,14 @@ func (f *File) parts(v Verdict) []change.Part {
 	return list
 }
 
-// lines returns the first changed line of each hunk, counted in the file after the
-// decision; 0 if the hunk creates, moves or deletes the whole file.
+// lines returns for each hunk its first changed line, numbered as in the file after the
+// decision. It is 0 for a hunk that creates, moves or deletes the whole file.
 func (f *File) lines() []int {
 	list := make([]int, len(f.Hunks))
 	if f.did() != change.Edited {
 		return list
 	}
-	shift := 0 // lines by which the hunks accepted so far move the following ones
+	shift := 0 // number of lines added so far by accepted hunks
 	for i := range f.Hunks {
 		h := &f.Hunks[i]
 		if h.Text != "" {
@@ -151,12 +152,12 @@ func (f *File) lines() []int {
 	return list
 }
 
-// firstChanged is the line of the old text that a hunk removes first, or before which
-// it first adds one.
+// firstChanged returns the number, in the old text, of the first line that the hunk
+// removes, or before which it adds one.
 func (h *Hunk) firstChanged() int {
 	line := h.OldStart
 	if h.OldCount == 0 {
-		line++ // an empty range names the line before
+		line++ // for an empty range, OldStart is the line before it
 	}
 	for l := range strings.Lines(h.Text) {
 		if l[0] != ' ' {

@@ -24,7 +24,7 @@ import (
 	"quarry/toolset"
 )
 
-// numbered is a text of lines with a word in every twentieth.
+// numbered returns a text of numbered lines, with word in every twentieth.
 func numbered(lines int, word string) string {
 	var b strings.Builder
 	for i := range lines {
@@ -58,10 +58,10 @@ var inPart = []struct {
 	{"notes", "tags", map[string]any{"tag": "draft", "new_name": "final"}},
 }
 
-// TestAcceptedInPart accepts random parts of each tool's proposal, and checks the
-// answer against the disk with git: the parts called written are the difference between
-// the old and the current files, and those called refused the difference between the
-// current files and the fully accepted ones, by path, line and number of lines.
+// TestAcceptedInPart accepts random parts of each tool's proposal and uses git to check
+// the answer. The parts reported as written must be the difference between the old and
+// the present files; those reported as refused, the difference between the present files
+// and the fully accepted ones, by path, line and number of lines.
 func TestAcceptedInPart(t *testing.T) {
 	git, err := exec.LookPath("git")
 	if err != nil {
@@ -130,9 +130,9 @@ func TestAcceptedInPart(t *testing.T) {
 	t.Logf("%d parts compared", parts)
 }
 
-// TestCommentsNameTheLine: a comment on a hunk names the first line that the hunk
-// changes, counted in the file after the decision, and not the first line of its context.
-// A comment on a whole file names no line.
+// TestCommentsNameTheLine checks that a comment on a hunk has the number of the first
+// line that the hunk changes, in the file after the decision, not of its first context
+// line. A comment on a whole file has no line number.
 func TestCommentsNameTheLine(t *testing.T) {
 	lines := 0
 	for subset := range 8 {
@@ -200,7 +200,7 @@ func somewhat(r *rand.Rand, p *review.Proposal) [][]review.Verdict {
 	}
 }
 
-// files returns the contents of the workspace without deleted files.
+// files returns the contents of the workspace's files, without deleted ones.
 func (b *bench) files() map[string]string {
 	b.t.Helper()
 	list := map[string]string{}
@@ -226,7 +226,7 @@ func (b *bench) files() map[string]string {
 	return list
 }
 
-// listed reads the parts that an answer names, sorted.
+// listed returns the parts that an answer lists after head, sorted.
 func listed(t testing.TB, text, head string) []string {
 	t.Helper()
 	for line := range strings.Lines(text) {
@@ -242,8 +242,8 @@ func listed(t testing.TB, text, head string) []string {
 
 var hunkHead = regexp.MustCompile(`(?m)^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
 
-// differences lists how two trees differ according to git, in the words of an answer.
-// Lines are counted in the new tree or in the old one.
+// differences lists the differences of two trees according to git, in the format of an
+// answer. With byNew, lines are numbered in the new tree, otherwise in the old.
 func differences(t testing.TB, git string, old, new map[string]string, byNew bool) []string {
 	t.Helper()
 	var list []string
@@ -279,7 +279,7 @@ func hunksByGit(t testing.TB, git, path, before, after string, byNew bool) []str
 	}
 	cmd := exec.Command(git, "diff", "--no-index", "-U0", "old", "new")
 	cmd.Dir = dir
-	out, _ := cmd.Output() // it exits with 1 if they differ
+	out, _ := cmd.Output() // git exits with 1 if the files differ
 	var list []string
 	for _, m := range hunkHead.FindAllStringSubmatch(string(out), -1) {
 		n := func(i int) int {
@@ -294,7 +294,7 @@ func hunksByGit(t testing.TB, git, path, before, after string, byNew bool) []str
 		}
 		part := change.Part{Path: path, Did: change.Edited, Line: n(1), Removed: n(2), Added: n(4)}
 		if part.Removed == 0 {
-			part.Line++ // git names the line before
+			part.Line++ // for an empty range, git gives the line before it
 		}
 		if byNew {
 			if part.Line = n(3); part.Added == 0 {

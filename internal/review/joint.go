@@ -7,22 +7,22 @@ import (
 	"strings"
 )
 
-// Part has the proposals of one of several roots, and the workspace in which decisions
-// are carried out.
+// Part is one of several roots: its proposals, and the workspace in which decisions about
+// them are carried out.
 type Part struct {
 	Name      string
 	Store     *Store
 	Workspace Workspace
 }
 
-// Joint lists the proposals of several roots together. Ids and paths begin with the
-// name of their root, as in joined workspaces.
+// Joint lists the proposals of several roots together. As in joined workspaces, ids and
+// paths begin with the name of their root.
 type Joint struct{ parts []Part }
 
-// Join combines several lists.
+// Join combines the proposals of several roots.
 func Join(parts ...Part) *Joint { return &Joint{parts} }
 
-// in prefixes a proposal with the name of its root.
+// in returns a copy of a proposal with the root's name in its ids and paths.
 func (r *Part) in(p *Proposal) *Proposal {
 	named := *p
 	for _, id := range []*string{&named.ID, &named.Change, &named.Undo} {
@@ -41,7 +41,7 @@ func (r *Part) in(p *Proposal) *Proposal {
 	return &named
 }
 
-// part returns the root that an id names, and the id within it.
+// part returns the root named by an id, and the rest of the id.
 func (j *Joint) part(id string) (*Part, string, error) {
 	name, rest, _ := strings.Cut(id, "/")
 	for i := range j.parts {
@@ -52,7 +52,7 @@ func (j *Joint) part(id string) (*Part, string, error) {
 	return nil, "", errUnknown
 }
 
-// each queries every root; the newest proposals come first.
+// each calls ask for every root and returns all proposals, newest first.
 func (j *Joint) each(ask func(*Store) ([]*Proposal, error)) ([]*Proposal, error) {
 	var all []*Proposal
 	var problems []error
@@ -86,7 +86,7 @@ func (j *Joint) Get(id string) (*Proposal, error) {
 	return r.in(p), nil
 }
 
-// Stamp changes with every change of a store.
+// Stamp returns a text that differs after every change of a store.
 func (j *Joint) Stamp() (string, error) {
 	var all []string
 	for i := range j.parts {
@@ -99,15 +99,15 @@ func (j *Joint) Stamp() (string, error) {
 	return strings.Join(all, "/"), nil
 }
 
-// Sweep looks for waiting processes that have ended.
+// Sweep calls Store.Sweep for every root.
 func (j *Joint) Sweep() {
 	for i := range j.parts {
 		j.parts[i].Store.Sweep()
 	}
 }
 
-// Stale names the files that changed since a proposal was made. The Files argument
-// is ignored, because each root has its own.
+// Stale returns the files that changed since a proposal was made. The Files argument is
+// ignored, because each root has its own workspace.
 func (j *Joint) Stale(ctx context.Context, _ Files, p *Proposal) []Drift {
 	r, rest, err := j.part(p.ID)
 	if err != nil {
@@ -124,7 +124,7 @@ func (j *Joint) Stale(ctx context.Context, _ Files, p *Proposal) []Drift {
 	return list
 }
 
-// Whole returns a file with all lines, as Store.Whole does.
+// Whole returns a file of a proposal with all lines, as Store.Whole does.
 func (j *Joint) Whole(ctx context.Context, _ Workspace, p *Proposal, file int) (*File, error) {
 	r, rest, err := j.part(p.ID)
 	if err != nil {
@@ -154,7 +154,8 @@ func (j *Joint) Seen(ctx context.Context, _ Files, p *Proposal) *Proposal {
 	return r.in(r.Store.Seen(ctx, r.Workspace, own))
 }
 
-// Decide carries out a decision in its root; the given workspace is ignored.
+// Decide carries out a decision in the proposal's root. The Workspace argument is
+// ignored.
 func (j *Joint) Decide(ctx context.Context, _ Workspace, id string, d Decision) (*Proposal, error) {
 	r, rest, err := j.part(id)
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// A process of TestKilledWhileApplying, when these are set, decides and is
-// killed.
+// If this variable is set, the process is a child of TestKilledWhileApplying that decides
+// and is killed.
 const victim = "QUARRY_REVIEW_VICTIM"
 
 func TestMain(m *testing.M) {
@@ -57,8 +57,8 @@ func decideAsVictim(args []string) error {
 	return err
 }
 
-// TestKilledWhileApplying kills a process at a random moment while it applies a
-// proposal of many files. Afterwards the files are all old or all new, and the proposal
+// TestKilledWhileApplying kills a process at a random moment while it applies a proposal
+// of many files. Afterwards all files are old or all are new, and the proposal's state
 // says which.
 func TestKilledWhileApplying(t *testing.T) {
 	run := stress.Start(t, "kill -9 while a proposal is applied", 4, 200)
@@ -95,11 +95,11 @@ func killOnce(t *testing.T, run *stress.Run, seed uint64) {
 	if _, err := out.Read(ready); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(time.Duration(stress.Rand(seed).IntN(30_000)) * time.Microsecond) // the random moment is the point of the test
+	time.Sleep(time.Duration(stress.Rand(seed).IntN(30_000)) * time.Microsecond) // the process is killed after a random time
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
 
-	// The next process settles the journal, then the proposal.
+	// The next process settles the journal first, and then the proposal.
 	ws := b.open(nil)
 	if err := b.store.Settle(t.Context(), ws); err != nil {
 		t.Fatal(err)

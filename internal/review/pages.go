@@ -9,18 +9,17 @@ import (
 	"time"
 )
 
-// A page that shows proposals keeps its address in its own file beside them and holds
-// the file's lock. So a server finds the running page, and never one that has ended. The
-// address is not secret: it shows something only in a browser in which the page is
-// already open.
+// A page that shows proposals stores its address in a file next to them, and holds the
+// file's lock. So a server finds a running page, and never one that has ended. The
+// address is not secret: it only works in a browser that already has the page open.
 
 const (
 	pagePrefix = "page-"
 	maxAddress = 1000
 )
 
-// ShowAt records that a page shows the proposals, until the store is closed. A
-// proposal's id is appended to the address.
+// ShowAt records that a page shows the proposals, until the store is closed. Appending a
+// proposal's id to address gives the proposal's own address.
 func (s *Store) ShowAt(address string) error {
 	s.holding.Lock()
 	defer s.holding.Unlock()
@@ -39,8 +38,8 @@ func (s *Store) ShowAt(address string) error {
 	return nil
 }
 
-// Page returns the address of a proposal on the page started last; "" if no page is
-// running.
+// Page returns the address of a proposal on the page that was started last, or "" if no
+// page is running.
 func (s *Store) Page(id string) string {
 	names, err := s.names()
 	if err != nil {
@@ -61,12 +60,12 @@ func (s *Store) Page(id string) string {
 	return ""
 }
 
-// hide undoes ShowAt. The caller holds holding.
+// hide undoes ShowAt. The caller holds s.holding.
 func (s *Store) hide() error {
 	if s.page == nil {
 		return nil
 	}
-	_ = s.root.Remove(s.root.Own(s.pageName)) // otherwise Sweep removes it
+	_ = s.root.Remove(s.root.Own(s.pageName)) // on error, Sweep will remove it
 	err := s.page.Close()
 	s.page, s.pageName = nil, ""
 	return err

@@ -12,18 +12,18 @@ import (
 	"quarry/internal/rootfs/version"
 )
 
-// Drift is a file that changed since its proposal was made.
+// Drift is a file that has changed since its proposal was made.
 type Drift struct {
 	Path string
-	// Blocked are the hunks that can't be accepted any more, because later changes
-	// overlap them. The others are merged as undo merges with later changes.
+	// Blocked has the indices of the hunks that can't be accepted, because later changes
+	// overlap them. The other hunks can be merged with later changes, as in an undo.
 	Blocked []int
 
 	now   []byte
-	edits [][]rootfs.Edit // the edits of each hunk in the current content; nil if it is blocked
+	edits [][]rootfs.Edit // each hunk's edits of the present content; nil for a blocked hunk
 }
 
-// BlockedPaths lists the files that can't be accepted as a whole.
+// BlockedPaths lists the files with blocked hunks.
 func BlockedPaths(list []Drift) []string {
 	var paths []string
 	for _, d := range list {
@@ -34,12 +34,13 @@ func BlockedPaths(list []Drift) []string {
 	return paths
 }
 
-// drift compares a file with the version that the proposal is based on; nil if equal.
+// drift compares a file with the version that the proposal is based on. It returns nil if
+// they are equal.
 func (f *File) drift(ctx context.Context, ws Files) *Drift {
 	if f.Op == change.MakeFolder || f.Before == unknownVersion {
-		return nil // Apply reports it
+		return nil // Apply will report it
 	}
-	// For a closed file this workspace can't tell whether it changed.
+	// If the file is closed to this workspace, it is unknown whether it changed.
 	state := stateNow(ctx, ws, f.Path)
 	if state == f.Before || state == unknownVersion {
 		return nil
@@ -58,11 +59,12 @@ func (f *File) drift(ctx context.Context, ws Files) *Drift {
 	return d
 }
 
-// place finds the positions of a file's hunks in its current content. It takes the text
-// with all hunks applied, and follows the changes back to the old content.
+// place finds the positions of a file's hunks in its present content. It models a history:
+// the text with all hunks, their undo, which gives the old content, and the later changes.
+// A hunk is blocked if the later changes touch its undo.
 func (d *Drift) place(f *File, now []byte) {
 	var spans []lineage.Edit
-	var hunk []int // the hunk of each edit
+	var hunk []int // the index of each edit's hunk
 	shift := int64(0)
 	for j, list := range f.edits() {
 		for _, e := range list {
@@ -89,7 +91,7 @@ func (d *Drift) place(f *File, now []byte) {
 	}
 }
 
-// edits returns the edits of each hunk in the old content.
+// edits returns each hunk's edits of the old content.
 func (f *File) edits() [][]lineage.Edit {
 	lines, at, off := splitAfter(f.Old), 0, int64(0)
 	out := make([][]lineage.Edit, len(f.Hunks))
@@ -97,7 +99,7 @@ func (f *File) edits() [][]lineage.Edit {
 		h := &f.Hunks[j]
 		start := h.OldStart - 1
 		if h.OldCount == 0 {
-			start = h.OldStart // an empty range names the line before
+			start = h.OldStart // for an empty range, OldStart is the line before it
 		}
 		pass := func() {
 			if at < len(lines) {
@@ -134,7 +136,8 @@ func (f *File) edits() [][]lineage.Edit {
 	return out
 }
 
-// take applies the accepted hunks to the current content, and records the positions of all.
+// take applies the accepted hunks to the present content and records where each hunk is
+// in it.
 func (f *File) take(d *Drift) {
 	at := 0
 	f.At, f.text = make([]int, len(f.Hunks)), []byte{}
@@ -153,7 +156,8 @@ func (f *File) take(d *Drift) {
 	f.on, f.Placed = version.Of(d.now).String(), version.Of(f.text).String()
 }
 
-// drifts lists the files that changed since the proposal was made.
+// drifts returns a Drift for each file of the proposal, nil for those that have not
+// changed.
 func (s *Store) drifts(ctx context.Context, ws Files, p *Proposal) []*Drift {
 	list := make([]*Drift, len(p.Files))
 	for i := range p.Files {
@@ -162,8 +166,8 @@ func (s *Store) drifts(ctx context.Context, ws Files, p *Proposal) []*Drift {
 	return list
 }
 
-// fit applies the accepted hunks to the files that changed since. It returns the files
-// where that is impossible.
+// fit applies the accepted hunks to the files that have changed since. It returns the
+// files in which this is impossible.
 func (s *Store) fit(ctx context.Context, ws Files, p *Proposal) (blocked []string) {
 	for i, d := range s.drifts(ctx, ws, p) {
 		f := &p.Files[i]
@@ -179,7 +183,7 @@ func (s *Store) fit(ctx context.Context, ws Files, p *Proposal) (blocked []strin
 	return blocked
 }
 
-// Stale lists the files that changed since the proposal was made.
+// Stale lists the files that have changed since the proposal was made.
 func (s *Store) Stale(ctx context.Context, ws Files, p *Proposal) []Drift {
 	var list []Drift
 	for i, d := range s.drifts(ctx, ws, p) {

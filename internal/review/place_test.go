@@ -49,9 +49,9 @@ func edited(rng *rand.Rand, list []string, mark string, edits int) []string {
 
 func joined(list []string) string { return strings.Join(list, "\n") + "\n" }
 
-// TestAcceptsBeneathOtherEdits accepts random hunks of a proposal whose file was changed
-// meanwhile. The result equals git's conflict-free merge byte for byte, or it is refused
-// and nothing is written. Hunks that were not accepted are not in the file.
+// TestAcceptsBeneathOtherEdits accepts random hunks of a proposal after its file was
+// changed. The result equals git's conflict-free merge byte for byte, or the decision is
+// refused and nothing is written. The file never contains a hunk that was not accepted.
 func TestAcceptsBeneathOtherEdits(t *testing.T) {
 	git, err := exec.LookPath("git")
 	if err != nil {
@@ -139,7 +139,7 @@ func TestAcceptsBeneathOtherEdits(t *testing.T) {
 	}
 }
 
-// The agent is told the positions of the accepted hunks in the file with the later changes.
+// The agent is told where the accepted hunks are in the file with the later changes.
 func TestAgentIsToldPositions(t *testing.T) {
 	b := newBench(t, map[string]string{"a.txt": "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n"}, 0)
 	type answer struct {

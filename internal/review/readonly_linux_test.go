@@ -13,7 +13,8 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// A store that can't be written shows its proposals, and says why it can't decide.
+// If the store can't be written, it still shows its proposals, and says why they can't be
+// decided.
 func TestReadOnlyStore(t *testing.T) {
 	b := newBench(t, nil, -1)
 	b.propose(change.Op{Verb: change.CreateFile, Path: "a.txt", Content: []byte("x\n")})

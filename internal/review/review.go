@@ -1,15 +1,15 @@
-// Package review holds changes back until a person decides.
+// Package review holds changes back until a user has decided about them.
 //
-// The invariant: a change sent to a Gate writes no byte of the workspace. It becomes a
-// proposal in a Store, bound to the file versions it is based on. The process of the
-// person who accepts it applies it, whole or in part. No call available to a client of
-// the gate accepts a proposal.
+// The invariant: a change sent to a Gate does not modify the workspace. It becomes a
+// proposal in a Store, bound to the file versions that it is based on. The process of the
+// reviewer who accepts it applies it, completely or in part. A client of the gate can't
+// accept a proposal by any call.
 //
-// A proposal is one file in the state folder, replaced atomically and durably at each
-// step, so it survives restarts. Changing one requires the store's lock: if two people
-// decide at once, the second is told the first decision. A process killed while applying
-// leaves the state Applying; the next process compares the files with the versions before
-// and after to find out whether it was applied.
+// A proposal is one file in the state folder. Each step replaces it atomically and
+// durably, so it survives restarts. A decision requires the store's lock: if two
+// reviewers decide at the same time, the second gets the first one's decision. If a
+// process is killed while applying a proposal, its state remains Applying. The next
+// process then determines from the journal whether it was applied.
 package review
 
 import (
@@ -28,18 +28,19 @@ type State string
 
 const (
 	Waiting   State = "waiting"
-	Abandoned State = "abandoned" // the client has disconnected; can still be accepted
-	Applying  State = "applying"  // accepted, being applied
+	Abandoned State = "abandoned" // the client has disconnected; the proposal can still be accepted
+	Applying  State = "applying"  // accepted and being applied
 	Accepted  State = "accepted"
 	Partly    State = "partly" // some hunks were accepted
 	Refused   State = "refused"
-	Withdrawn State = "withdrawn" // by the client itself
+	Withdrawn State = "withdrawn" // by the client that made it
 )
 
-// Open reports whether the proposal is undecided.
+// Open reports whether the proposal is not yet settled: it waits for a decision or is
+// being applied.
 func (s State) Open() bool { return s == Waiting || s == Abandoned || s == Applying }
 
-// Proposal is a change that waits for a decision or has been decided.
+// Proposal is a change that waits for a decision, or about which one was made.
 type Proposal struct {
 	ID      string        `json:"id"`
 	Made    time.Time     `json:"made"`
@@ -47,37 +48,38 @@ type Proposal struct {
 	Tool    string        `json:"tool"`
 	Summary string        `json:"summary"`
 	State   State         `json:"state"`
-	// Until is how long the client waits for the decision, and Waits names the file
-	// that the waiting process holds: see hold.
+	// Until is when the client stops waiting for the decision. Waits is the name of the
+	// file that the waiting process has locked; see hold.
 	Until time.Time `json:"until,omitzero"`
 	Waits string    `json:"waits,omitempty"`
 
-	// Set is the client's request, and Digest identifies the plan made from it. To
-	// undo a change, Undo names it instead.
+	// Set is the client's request, and Digest identifies its plan. If the proposal is an
+	// undo, Undo is the id of the change to undo instead.
 	Set    change.Set `json:"set"`
 	Digest string     `json:"digest,omitempty"`
 	Undo   string     `json:"undo,omitempty"`
-	// Parts are the parts of the change to undo; empty means all.
+	// Parts are the parts of that change to undo; empty means all.
 	Parts []change.UndoPart `json:"parts,omitempty"`
 	Files []File            `json:"files"`
 
-	// Rule is the rule that asks; "" means the gate itself.
+	// Rule is the rule that requires a decision; "" if the gate itself does.
 	Rule string `json:"rule,omitempty"`
 
 	Decided time.Time `json:"decided,omitzero"`
-	By      string    `json:"by,omitempty"` // page or shell
+	By      string    `json:"by,omitempty"` // "page" or "shell"
 	Comment string    `json:"comment,omitempty"`
-	// Change is the id of the resulting journal entry.
+	// Change is the id of the resulting change.
 	Change string `json:"change,omitempty"`
-	// Problem says why applying failed; the proposal then waits again.
+	// Problem is the reason why applying failed. The proposal then waits again.
 	Problem string `json:"problem,omitempty"`
-	// Was is the state before Applying, and Last the newest change at that time.
+	// Was is the state before Applying, and Last the id of the newest change at that
+	// time.
 	Was  State  `json:"was,omitempty"`
 	Last string `json:"last,omitempty"`
-	// Told says that the client has been told the decision.
+	// Told is set once the client has been told the decision.
 	Told bool `json:"told,omitempty"`
 
-	// Key is equal for equal sets of one client.
+	// Key is equal for equal requests of one client.
 	Key string `json:"key"`
 }
 
@@ -86,28 +88,28 @@ type File struct {
 	Path string        `json:"path"`
 	To   string        `json:"to,omitempty"` // the target of a move
 	Op   change.OpVerb `json:"op"`
-	// Ops are the operations of the set for this file.
+	// Ops has the indices of the set's operations on this file.
 	Ops []int `json:"ops,omitempty"`
-	// Before and After are the versions; "" means no file. For folders and large
-	// files they are digests of the properties.
+	// Before and After are the file's versions; "" means that it does not exist. For
+	// folders and large files they are digests of properties.
 	Before string `json:"before,omitempty"`
 	After  string `json:"after,omitempty"`
-	// Old is the previous content, if the file can be accepted in parts.
+	// Old is the old content, if Split is set: the change can be accepted in parts.
 	Old   []byte `json:"old,omitempty"`
 	Split bool   `json:"split,omitempty"`
 	Hunks []Hunk `json:"hunks"`
-	Note  string `json:"note,omitempty"` // effects other than content
+	Note  string `json:"note,omitempty"` // effects other than on the content
 	// Cut counts the added and removed lines that the hunks don't show.
 	Cut Lines `json:"cut,omitzero"`
-	// Placed is the version written if the file was no longer Before, and At has the
-	// line of each hunk in the file at that time.
+	// Placed is the version that was written if the file was no longer Before. At has the
+	// line of each hunk in that version.
 	Placed string `json:"placed,omitempty"`
 	At     []int  `json:"at,omitempty"`
-	text   []byte // new content to write
+	text   []byte // the new content to write
 	on     string // the version it replaces
 }
 
-// placed reports whether hunks were merged into files that changed since.
+// placed reports whether hunks were merged with later changes.
 func (p *Proposal) placed() bool {
 	return slices.ContainsFunc(p.Files, func(f File) bool { return f.Placed != "" })
 }
@@ -118,7 +120,7 @@ type Lines struct {
 	Removed int `json:"removed"`
 }
 
-// Lines counts the lines a file's change adds and removes, shown or not.
+// Lines counts the lines that the change adds and removes, including those not shown.
 func (f *File) Lines() Lines {
 	added, removed := linesOf(f.Hunks)
 	return Lines{added + f.Cut.Added, removed + f.Cut.Removed}
@@ -133,7 +135,7 @@ const (
 	No        Verdict = "refuse"
 )
 
-// Counts returns the number of all, accepted and refused hunks.
+// Counts returns the numbers of all, accepted, and refused hunks.
 func (p *Proposal) Counts() (all, yes, no int) {
 	for _, f := range p.Files {
 		for _, h := range f.Hunks {
@@ -149,7 +151,7 @@ func (p *Proposal) Counts() (all, yes, no int) {
 	return all, yes, no
 }
 
-// Lines returns how many lines it would add and remove.
+// Lines returns how many lines the proposal adds and removes.
 func (p *Proposal) Lines() (added, removed int) {
 	for i := range p.Files {
 		l := p.Files[i].Lines()
@@ -172,8 +174,8 @@ func linesOf(hunks []Hunk) (added, removed int) {
 	return added, removed
 }
 
-// Does counts the effects of a proposal. It does not use the summary, which the
-// agent wrote.
+// Does describes a proposal's effects by their number. It does not use the summary,
+// because the agent wrote that.
 func (p *Proposal) Does() string {
 	var edited, made, moved, deleted int
 	for _, f := range p.Files {
@@ -200,7 +202,7 @@ func (p *Proposal) Does() string {
 	return strings.Join(list, ", ")
 }
 
-// Comments returns the person's comments with the places they are about.
+// Comments returns the reviewer's comments, each with the place it is about.
 func (p *Proposal) Comments() []string {
 	var list []string
 	if p.Comment != "" {
@@ -246,7 +248,7 @@ func (p *Proposal) Verdict() string {
 		case i > 0:
 			sep = "; "
 		case p.State == Partly:
-			sep = "; comment: " // after a list of parts
+			sep = "; comment: " // if a list of parts precedes
 		}
 		b.WriteString(sep + strings.Join(strings.Fields(c), " "))
 	}
@@ -260,10 +262,10 @@ func (p *Proposal) applied() string {
 	return " as change " + p.Change
 }
 
-// Whole reports whether the proposal must be accepted or refused as a whole.
+// Whole reports whether the proposal can only be accepted or refused as a whole.
 func (p *Proposal) Whole() bool { return p.Undo != "" || len(p.Set.Ops) == 0 }
 
-// Paths returns all paths a proposal touches.
+// Paths returns all paths that the proposal changes.
 func (p *Proposal) Paths() []string {
 	var list []string
 	for _, f := range p.Files {
@@ -275,18 +277,18 @@ func (p *Proposal) Paths() []string {
 	return list
 }
 
-// PendingError says that a change waits for a decision. Nothing is written.
+// PendingError means that a change waits for a decision. No file was changed.
 type PendingError = change.PendingError
 
-// RefusedError says that a person refused a change.
+// RefusedError means that a reviewer refused the change.
 type RefusedError struct{ Proposal *Proposal }
 
 func (e *RefusedError) Error() string { return "proposal " + e.Proposal.Verdict() }
 
-// Unwrap gives the code.
+// Unwrap returns the error code.
 func (e *RefusedError) Unwrap() error { return fault.Conflict }
 
-// Hint says how to go on.
+// Hint says how to continue.
 func (e *RefusedError) Hint() string {
 	if len(e.Proposal.Comments()) > 0 {
 		return "follow the comment, or ask the user"
@@ -294,13 +296,13 @@ func (e *RefusedError) Hint() string {
 	return "ask the user what to do instead"
 }
 
-// BusyError refuses a change of a file for which another proposal is open whose client
-// is still connected.
+// BusyError refuses a change of a file that already has an open proposal of a connected
+// client.
 type BusyError struct {
 	ID     string
 	Path   string
-	Client string // that made the other proposal
-	Own    bool   // the refused client made it itself
+	Client string // the client that made the other proposal
+	Own    bool   // the other proposal is the client's own
 }
 
 func (e *BusyError) Error() string {
@@ -311,10 +313,10 @@ func (e *BusyError) Error() string {
 	return fmt.Sprintf("%s is part of the proposal %s%s, which waits for a decision", strconv.QuoteToGraphic(e.Path), e.ID, by)
 }
 
-// Unwrap gives the code.
+// Unwrap returns the error code.
 func (e *BusyError) Unwrap() error { return fault.Conflict }
 
-// Hint says how to go on: only the client that made a proposal can withdraw it.
+// Hint says how to continue. Only the client that made a proposal can withdraw it.
 func (e *BusyError) Hint() string {
 	if e.Own {
 		return fmt.Sprintf("wait for the decision, or withdraw it with undo_change %s and send one change for both", e.ID)
@@ -326,7 +328,7 @@ func (e *BusyError) Hint() string {
 	return fmt.Sprintf("wait for the decision; the user can decide it now (quarry review show %s), or %s can withdraw it", e.ID, who)
 }
 
-// StaleError reports that files of a proposal changed since it was made.
+// StaleError means that files of a proposal have changed since it was made.
 type StaleError struct {
 	ID    string
 	Paths []string
@@ -340,18 +342,18 @@ func (e *StaleError) Error() string {
 	return fmt.Sprintf("%s is based on other versions of %s, and later changes conflict with it", e.ID, strings.Join(names, ", "))
 }
 
-// Unwrap gives the code.
+// Unwrap returns the error code.
 func (e *StaleError) Unwrap() error { return fault.Conflict }
 
-// Hint says how to go on.
+// Hint says how to continue.
 func (e *StaleError) Hint() string { return "refuse it, so that the agent reads the file again" }
 
-// DecidedError reports that the proposal was decided meanwhile.
+// DecidedError means that the proposal was already decided.
 type DecidedError struct{ Proposal *Proposal }
 
 func (e *DecidedError) Error() string { return "decided already: " + e.Proposal.Verdict() }
 
-// Unwrap gives the code.
+// Unwrap returns the error code.
 func (e *DecidedError) Unwrap() error { return fault.Conflict }
 
 var (
@@ -362,5 +364,5 @@ var (
 	errNotText   = fault.New(fault.InvalidArgument, "a change with text that is not UTF-8 can't be reviewed", "")
 )
 
-// ErrUnknown returns the error for an id without a proposal.
+// ErrUnknown returns the error for an unknown proposal id.
 func ErrUnknown() error { return errUnknown }

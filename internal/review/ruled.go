@@ -14,21 +14,21 @@ import (
 	"quarry/search"
 )
 
-// RuledOutError reports that an owner's rule refused a change.
+// RuledOutError means that an owner's rule refused a change.
 type RuledOutError struct{ Rule, Path string }
 
 func (e *RuledOutError) Error() string {
 	return fmt.Sprintf("the user's rule %q keeps %s as it is; nothing was changed", e.Rule, strconv.QuoteToGraphic(e.Path))
 }
 
-// Unwrap gives the code: Conflict, as for a change that a person refused.
+// Unwrap returns the code Conflict, as for a change refused by a reviewer.
 func (e *RuledOutError) Unwrap() error { return fault.Conflict }
 
-// Hint says how to go on.
+// Hint says how to continue.
 func (e *RuledOutError) Hint() string { return "leave the file as it is, or ask the user" }
 
-// rules returns the owner's current rules. If they can't be read, nothing is accepted
-// by rule and a person decides.
+// rules returns the owner's rules, and the action for changes that match none. If the
+// rules can't be read, all changes need a decision.
 func (g *Gate) rules(c change.Client) (*Rules, Action) {
 	otherwise := Accept
 	if !g.OnlyRules && g.holdsBack(c) {
@@ -51,7 +51,7 @@ func (g *Gate) ruleLines() ([]string, error) {
 	return g.Rules()
 }
 
-// ruling judges a plan. The set is empty for an undo.
+// ruling applies the rules to a plan. For an undo, set is empty.
 func (g *Gate) ruling(ctx context.Context, r *Rules, otherwise Action, set *change.Set, plan *change.Change, c change.Client) Ruling {
 	a := Asked{Tool: plan.Tool, Client: c, Parts: g.ruleParts(ctx, r, set, plan)}
 	if r.sized() {
@@ -74,11 +74,12 @@ func (g *Gate) ruling(ctx context.Context, r *Rules, otherwise Action, set *chan
 	return r.Judge(a, otherwise)
 }
 
-// unknownLines is the size of an uncountable change: more than any rule allows.
+// unknownLines is the size of a change whose lines can't be counted. It exceeds every
+// rule's limit.
 const unknownLines = 1 << 30
 
-// ruleParts lists all resolved paths that a plan touches: its files, rewritten links,
-// created folders, and everything in a folder that it moves or deletes.
+// ruleParts lists all resolved paths that a plan affects: its files, files with rewritten
+// links, created folders, and everything in a folder that it moves or deletes.
 func (g *Gate) ruleParts(ctx context.Context, r *Rules, set *change.Set, plan *change.Change) []RulePart {
 	if len(r.list) == 0 {
 		return nil
@@ -88,7 +89,7 @@ func (g *Gate) ruleParts(ctx context.Context, r *Rules, set *change.Set, plan *c
 	for _, f := range plan.Files {
 		n := f.Added + f.Removed
 		if _, shown := parts.lines[f.Path]; !shown && n == 0 && (f.Did == change.Created || f.Did == change.Overwrote || f.Did == change.Edited) {
-			n = unknownLines // its diff was cut, so it may be binary
+			n = unknownLines // its diff was omitted, so it may be binary
 		}
 		parts.add(f.Path, n)
 		parts.add(f.To, n)
@@ -123,7 +124,7 @@ func (g *Gate) ruleParts(ctx context.Context, r *Rules, set *change.Set, plan *c
 	return parts.list()
 }
 
-// whole adds the contents of a moved or deleted folder, and the lines of a deleted
+// whole adds the contents of a moved or deleted folder, and counts the lines of a deleted
 // file.
 func (g *Gate) whole(ctx context.Context, r *Rules, parts *ruleParts, f File) {
 	info, err := g.Stat(ctx, f.Path)
@@ -164,8 +165,8 @@ func (g *Gate) lineCount(ctx context.Context, p string) int {
 	return len(splitAfter(data))
 }
 
-// changedLines counts the lines that a diff adds and removes. A file that is or
-// becomes binary counts as larger than any rule allows.
+// changedLines counts the lines that a diff adds and removes. If a file is or becomes
+// binary, the count exceeds every rule's limit.
 func changedLines(d change.PathDiff) int {
 	if d.Kind == change.DiffBinary || d.Kind == change.DiffNotKept {
 		return unknownLines
@@ -174,7 +175,7 @@ func changedLines(d change.PathDiff) int {
 	return added + removed
 }
 
-// ruleParts collects paths in the order they are added, with the largest line count of each.
+// ruleParts collects paths in order, with the largest line count given for each.
 type ruleParts struct {
 	order []string
 	lines map[string]int
@@ -207,16 +208,16 @@ func (p *ruleParts) list() []RulePart {
 	return list
 }
 
-// history counts the lines that clients changed in a file. A large change split into
-// small ones counts as a whole, over however many connections.
+// history counts the lines that clients have already changed in a file. So a large change
+// counts as a whole even if it is split into small ones, over several connections.
 type history struct {
 	log  []change.Change // newest first
 	diff func(id string) ([]change.PathDiff, error)
 	had  map[string][]change.PathDiff
 }
 
-// lines counts the lines of a path that clients changed, from a log entry back to the
-// last change of it that a person accepted. It follows moves.
+// lines counts the lines of path p that clients changed in the log entries from index
+// from back to the last change of the file that a reviewer accepted. It follows moves.
 func (h *history) lines(p string, from int) int {
 	names, total := map[string]bool{p: true}, 0
 	for i := from; i < len(h.log) && total < unknownLines; i++ {
@@ -266,23 +267,23 @@ func (h *history) diffs(id string) ([]change.PathDiff, error) {
 	return d, err
 }
 
-// Tried is a change of the log, and how rules would have judged it.
+// Tried is a change from the log, with the ruling that the tried rules would have given.
 type Tried struct {
 	Change change.Change
 	Ruling
-	// Unknown says that the change moved or deleted a folder. The gate also judges
-	// the folder's contents, which are not in the log.
+	// Unknown is set if the change moved or deleted a folder. The gate also considers the
+	// folder's contents, which are not in the log.
 	Unknown bool
 }
 
-// TrialFiles has the log and the current files.
+// TrialFiles provides the log and the present files.
 type TrialFiles interface {
 	Changes(ctx context.Context, limit int) (*change.Log, error)
 	Diff(ctx context.Context, id string, o *change.Options) (*change.Change, error)
 	Stat(ctx context.Context, path string) (*search.Info, error)
 }
 
-// tookFolder reports whether a diff moved or deleted a folder, or may have.
+// tookFolder reports whether a diff moved or deleted a folder, or may have done so.
 func tookFolder(ctx context.Context, ws TrialFiles, d change.PathDiff) bool {
 	switch d.Kind {
 	case change.DiffTrashed, change.DiffDeleted:
@@ -294,8 +295,8 @@ func tookFolder(ctx context.Context, ws TrialFiles, d change.PathDiff) bool {
 	return false
 }
 
-// Try reports how rules would have judged the last changes of clients, newest first.
-// It changes nothing. otherwise returns the action for a change that matches no rule.
+// Try reports how rules would have treated the last changes of clients, newest first. It
+// changes nothing. otherwise returns the action for a change that matches no rule.
 func Try(ctx context.Context, ws TrialFiles, r *Rules, otherwise func(c *change.Change) Action, most int) ([]Tried, error) {
 	log, err := ws.Changes(ctx, 0)
 	if err != nil {

@@ -25,8 +25,8 @@ func fixed(rules ...string) func() ([]string, error) {
 	return func() ([]string, error) { return rules, nil }
 }
 
-// judged compares the gate's decisions with those of the twin, decides waiting
-// proposals, and counts.
+// judged compares the gate's decisions with the twin's, decides waiting proposals, and
+// counts cases.
 type judged struct {
 	made, asked, refused, parts, hostile, spelled int
 }
@@ -49,7 +49,7 @@ func (j *judged) note(set *change.Set, touched map[string]int, action review.Act
 	*[]*int{&j.made, &j.asked, &j.refused}[action]++
 }
 
-// report fails if one kind was too rare.
+// report fails if one kind of case was too rare.
 func (j *judged) report(t *testing.T) {
 	t.Helper()
 	t.Logf("%d made, %d asked, %d refused; %d parts, %d of files with hostile names; %d paths in another spelling", j.made, j.asked, j.refused, j.parts, j.hostile, j.spelled)
@@ -60,8 +60,8 @@ func (j *judged) report(t *testing.T) {
 }
 
 // TestRulesInTheGate compares the gate with the twin on random changes under random
-// rules: which changes are made, asked about and refused, and that nothing is written
-// before a decision.
+// rules: both must agree which changes are made, proposed and refused. Nothing may be
+// written before a decision.
 func TestRulesInTheGate(t *testing.T) {
 	run := stress.Start(t, "rules in the gate", 120, 200)
 	var count judged
@@ -103,8 +103,8 @@ func TestRulesInTheGate(t *testing.T) {
 	count.report(t)
 }
 
-// actionOf returns the action taken on a change, with the id of its proposal; false
-// if it failed for another reason.
+// actionOf returns the gate's action for a change that returned err, and the id of the
+// proposal. ok is false for any other error.
 func actionOf(err error) (a review.Action, id string, ok bool) {
 	if pending, is := errors.AsType[*review.PendingError](err); is {
 		return review.Ask, pending.ID, true
@@ -115,8 +115,8 @@ func actionOf(err error) (a review.Action, id string, ok bool) {
 	return review.Accept, "", err == nil
 }
 
-// decides has a person decide a proposal, accepting half of them, and reports whether
-// the change is now made and whether a person looked at it.
+// decides decides a proposal, if was is Ask, and accepts half of them. made reports
+// whether the change is now made, and person whether a reviewer decided.
 func (b *bench) decides(rng *rand.Rand, was review.Action, id string) (made, person bool) {
 	b.t.Helper()
 	if was != review.Ask {
@@ -132,15 +132,15 @@ func (b *bench) decides(rng *rand.Rand, was review.Action, id string) (made, per
 	return verdict == review.Yes, true
 }
 
-// Changes that a rule accepted are marked, an undo is judged too, and a change split
-// into small ones counts as a whole, over however many connections.
+// Changes accepted by a rule are marked, rules also apply to undos, and a change that is
+// split into small ones counts as a whole, over several connections.
 func TestRulesSeeSplitChanges(t *testing.T) {
 	b := newBench(t, hisFiles, -1)
 	agent := b.ruled(fixed("accept docs/**", "ask lines>10"), false)
 	text := hisFiles["docs/a.md"]
 	waits := func(err error) bool { var p *review.PendingError; return errors.As(err, &p) }
 	last := ""
-	for i := range 5 { // 2 lines each
+	for i := range 5 { // each changes 2 lines
 		text += fmt.Sprintf("line %d\nand %d\n", i, i)
 		c, err := agent.Write(t.Context(), "docs/a.md", []byte(text), &change.Options{Client: change.Client{Name: "x", Session: fmt.Sprint(i)}})
 		if err != nil {
@@ -158,7 +158,7 @@ func TestRulesSeeSplitChanges(t *testing.T) {
 	if _, err := agent.Undo(t.Context(), last, &change.Options{Client: change.Client{Name: "y"}}); !waits(err) && !strings.Contains(fmt.Sprint(err), "waits for a decision") {
 		t.Errorf("an undo that is too large = %v", err)
 	}
-	// A move takes the count along.
+	// A moved file keeps its count.
 	list, _ := b.store.Pending()
 	for _, p := range list {
 		if _, err := b.store.Decide(t.Context(), b.person, p.ID, review.Decision{Rest: review.No, By: "page", Confirm: true}); err != nil {
@@ -171,7 +171,7 @@ func TestRulesSeeSplitChanges(t *testing.T) {
 	if _, err := agent.Write(t.Context(), "docs/new.md", []byte(text+"one more\n"), &change.Options{Client: change.Client{Name: "x"}}); !waits(err) {
 		t.Errorf("after a move = %v", err)
 	}
-	// A person's acceptance resets the count.
+	// Acceptance by a reviewer resets the count.
 	if list, _ = b.store.Pending(); len(list) == 0 {
 		t.Fatal("nothing waits")
 	}
@@ -183,8 +183,8 @@ func TestRulesSeeSplitChanges(t *testing.T) {
 	}
 }
 
-// Everything in a moved or deleted folder is judged, and unreadable rules accept
-// nothing.
+// Rules apply to everything in a moved or deleted folder. If the rules can't be read,
+// nothing is accepted.
 func TestRulesOfFolders(t *testing.T) {
 	b := newBench(t, hisFiles, -1)
 	agent := b.ruled(fixed("accept docs/**", "accept other/**", "accept docs", "accept other", "refuse *.lock"), false)
@@ -213,8 +213,8 @@ func TestRulesOfFolders(t *testing.T) {
 	}
 }
 
-// A file that is or becomes binary is larger than any rule allows, whichever tool
-// changes it, also where many files are changed at once.
+// A file that is or becomes binary exceeds the size limit of every rule, whichever tool
+// changes it, even if many files are changed at once.
 func TestRulesSeeBinaryFiles(t *testing.T) {
 	text, blob := strings.Repeat("line\n", 100), strings.Repeat("line\n", 100)+"\x00"
 	waits := func(err error) bool { var p *review.PendingError; return errors.As(err, &p) }

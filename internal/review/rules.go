@@ -12,28 +12,28 @@ import (
 	"quarry/match"
 )
 
-// Action is the treatment of a change, from the mildest to the strictest.
+// Action is how a change is treated, from least to most strict.
 type Action uint8
 
 const (
 	Accept Action = iota // the change is made
-	Ask                  // a person decides
-	Refuse               // the change is not made, without asking
+	Ask                  // a reviewer decides
+	Refuse               // the change is refused without asking
 )
 
 func (a Action) String() string { return [...]string{"accept", "ask", "refuse"}[a] }
 
-// Rules say which changes are made, which a person decides and which are refused.
-// They belong to the owner: no call available to a client creates, changes or tries one.
+// Rules determine which changes are made, which need a decision and which are refused.
+// They belong to the owner: no client can create, change or try rules.
 //
-// Of all rules that match a part of a change the strictest applies, in any order, and the
-// strictest part decides. So a change is accepted by rule only if every part of it is.
-// Paths are the plan's, with links resolved. A client's name is only its own claim, so a
-// rule with a client may ask or refuse, and never accept.
+// Of all rules that match a part of a change, the strictest applies; their order doesn't
+// matter. The strictest part determines the action for the change. So a change is
+// accepted only if every part is. Paths are those of the plan, with links resolved. Since
+// a client can claim any name, a rule for a client may ask or refuse, but not accept.
 type Rules struct{ list []Rule }
 
-// Rule is one line of text: an action, then its conditions. If it has several globs,
-// one must match.
+// Rule is one line of text: an action, followed by its conditions. If there are several
+// globs, one of them must match.
 //
 //	accept docs/**
 //	refuse *.lock
@@ -43,15 +43,15 @@ type Rule struct {
 	Text   string
 	Action Action
 
-	globs, folded []*glob.Glob // the same globs, folded ones for case-insensitive matching
+	globs, folded []*glob.Glob // folded are the same globs for case-insensitive matching
 	tool, client  string
-	over, atMost  int // changed lines; -1 is none
+	over, atMost  int // limits of changed lines; -1 means none
 }
 
-// maxRules limits the rules of a workspace.
+// maxRules limits the number of a workspace's rules.
 const maxRules = 200
 
-// ParseRules reads rules, one per line.
+// ParseRules parses rules, one per line.
 func ParseRules(lines []string) (*Rules, error) {
 	if len(lines) > maxRules {
 		return nil, fmt.Errorf("there are %d rules: at most %d are possible", len(lines), maxRules)
@@ -116,7 +116,7 @@ func (r *Rule) take(w word) error {
 	case strings.HasPrefix(w.text, "lines"):
 		return fmt.Errorf("invalid size %q: write lines>200 or lines<=20", w.text)
 	}
-	pattern := strings.TrimSuffix(w.text, "/") // the contents of a folder are covered anyway
+	pattern := strings.TrimSuffix(w.text, "/") // a rule for a folder always includes its contents
 	if pattern == "" || strings.HasPrefix(pattern, "!") {
 		return fmt.Errorf("invalid path glob %q: negation is not possible, write a rule that is stricter", w.text)
 	}
@@ -150,7 +150,7 @@ func (r *Rule) size(into *int, text string) error {
 	return nil
 }
 
-// word is a part of a rule. A quoted one is always a path glob.
+// word is a word of a rule. A quoted word is always a path glob.
 type word struct {
 	text   string
 	quoted bool
@@ -191,7 +191,7 @@ func (r *Rules) Texts() []string {
 	return list
 }
 
-// sized reports whether a rule has a condition on the size of changes.
+// sized reports whether any rule has a condition on the size of changes.
 func (r *Rules) sized() bool {
 	for i := range r.list {
 		if r.list[i].over >= 0 || r.list[i].atMost >= 0 {
@@ -201,17 +201,17 @@ func (r *Rules) sized() bool {
 	return false
 }
 
-// Asked is a change to be judged.
+// Asked is a change to which the rules are applied.
 type Asked struct {
 	Tool   string
 	Client change.Client
 	Parts  []RulePart
-	// Before counts the lines of a path that clients changed since a person last
-	// looked; nil means none.
+	// Before returns how many lines of a path clients changed since a reviewer last
+	// accepted a change of it; nil means none.
 	Before func(path string) int
 }
 
-// RulePart is a path that a change touches, with the lines it adds and removes there.
+// RulePart is a path that a change affects, and the number of lines changed there.
 type RulePart struct {
 	Path  string
 	Lines int
@@ -220,11 +220,12 @@ type RulePart struct {
 // Ruling is the action for a change, and the reason.
 type Ruling struct {
 	Action Action
-	Rule   string // the rule that decided; "" if none
-	Path   string // the part it decided about
+	Rule   string // the decisive rule; "" if none matched
+	Path   string // the path that it matched
 }
 
-// Judge returns the ruling on a change. otherwise applies to parts that match no rule.
+// Judge applies the rules to a change. otherwise is the action for parts that match no
+// rule.
 func (r *Rules) Judge(a Asked, otherwise Action) Ruling {
 	out := Ruling{Action: otherwise}
 	for i, p := range a.Parts {
@@ -257,8 +258,8 @@ func (r *Rules) part(a Asked, p RulePart, otherwise Action) Ruling {
 	return out
 }
 
-// fits reports whether a rule matches a part. If that is stricter, a name in another
-// case or spelling also matches, and so does a client without a name.
+// fits reports whether a rule matches path p of a change. A rule that asks or refuses
+// also matches names in another case or spelling, and a client without a name.
 func (r *Rule) fits(a Asked, p string, size func() int) bool {
 	tightens := r.Action != Accept
 	if r.tool != "" && !strings.EqualFold(r.tool, a.Tool) {
@@ -285,7 +286,7 @@ func covers(globs []*glob.Glob, p string) bool {
 	return false
 }
 
-// fold returns a path as file systems see it that ignore case, and dots and spaces at
+// fold returns a path as seen by file systems that ignore case, and dots and spaces at
 // the end of a name.
 func fold(p string) string {
 	parts := strings.Split(strings.Map(match.FoldRune, p), "/")

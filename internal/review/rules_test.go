@@ -10,7 +10,7 @@ import (
 func TestParseRules(t *testing.T) {
 	for _, c := range []struct{ rule, wrong string }{
 		{"accept docs/**", ""}, {"refuse *.lock", ""}, {"ask lines>200", ""}, {"ask client:cursor src/**", ""}, {`accept "my notes/**" lines<=20`, ""}, {"  ask\ttool:delete_file ", ""},
-		{`refuse "tool:x"`, ""}, // a path, since it is quoted
+		{`refuse "tool:x"`, ""}, // quoted, so it is a path
 		{`accept "ends in a space\\ "`, ""},
 		{"accept client:claude-code", "its own word"}, {"accept docs/** client:x", "its own word"}, {"allow docs/**", "invalid action"}, {"", "empty"}, {"accept", "every change"},
 		{"ask lines>many", "number of lines"}, {"ask lines=3", "invalid size"}, {"ask lines>1 lines>2", "number of lines"}, {"refuse !x", "negation"}, {"refuse tool:", "one name"},

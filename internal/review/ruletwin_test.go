@@ -22,8 +22,8 @@ var hisFiles = map[string]string{
 	"yarn.lock": "l\n", "docs/in.lock": "l\n", "my notes/n.txt": "n\n", "top.txt": "t\n",
 }
 
-// hostileFiles have names with a meaning in a rule or a glob, names equal to others on
-// some file systems, and names that terminals don't show literally.
+// hostileFiles have names that mean something in a rule or glob, that equal others on
+// some file systems, or that terminals don't show literally.
 var hostileFiles = map[string]string{
 	"docs/[a].md": "1\n", "docs/-r.md": "2\n", "docs/{a,b}.md": "3\n", "docs/ü.md": "4\n", "docs/accept.md": "5\n", "src/a&b.go": "6\n", "\u017frc/long.go": "7\n", // ſrc
 }
@@ -33,7 +33,7 @@ var unixFiles = map[string]string{
 	"docs/*.md": "1\n", "docs/tool:x.md": "2\n", "docs/lines>3.md": "3\n", "docs/a\nb.md": "4\n", "docs/\\*.md": "5\n", "docs/x.lock. ": "6\n", "docs./y.md": "7\n", "DOCS/a.md": "8\n", "docs/\"q\".md": "9\n",
 }
 
-// ground is a workspace for rules: its texts, and other spellings of its paths.
+// ground is a workspace for testing rules.
 type ground struct {
 	*bench
 	texts map[string]string
@@ -61,8 +61,8 @@ func newGround(t testing.TB) *ground {
 	return g
 }
 
-// spelled returns another spelling of a path, or a link to it. The name of a new file
-// keeps its case.
+// spelled returns another spelling of a path, or a path through a symlink. If the file
+// doesn't exist yet, the case of its name is kept.
 func (g *ground) spelled(rng *rand.Rand, p string, there bool) string {
 	switch rng.IntN(8) {
 	case 0:
@@ -103,7 +103,7 @@ func upper(p string) string {
 	}, p)
 }
 
-// twin implements rules in the simplest way: it knows the files by name, keeps its own
+// twin is a second, simple implementation of rules. It knows files by name, keeps its own
 // list of changes, and matches only the few kinds of globs that it generates.
 type twin struct {
 	rules  []plainRule
@@ -111,7 +111,7 @@ type twin struct {
 	events []event // oldest first
 }
 
-// plainRule is a rule before it is text.
+// plainRule is a rule in parsed form.
 type plainRule struct {
 	verb         review.Action
 	glob         string // **, *.ext, dir/** or a path, unescaped; "" means none
@@ -119,7 +119,7 @@ type plainRule struct {
 	over, atMost int // lines; -1 means none
 }
 
-// text is the rule as a person writes it.
+// text returns the rule as a user would write it.
 func (r *plainRule) text() string {
 	words := []string{r.verb.String()}
 	if r.glob != "" {
@@ -158,11 +158,12 @@ func (w *twin) texts() []string {
 // event is a past change.
 type event struct {
 	lines  map[string]int
-	from   map[string]string // new name: old name
-	person bool              // a person looked at it
+	from   map[string]string // old name by new name
+	person bool              // a reviewer accepted it
 }
 
-// before counts the lines of a file that were changed since a person looked.
+// before counts the lines changed in a file since a reviewer last accepted a change of
+// it.
 func (w *twin) before(name string) int {
 	names, total := []string{name}, 0
 	for i := len(w.events) - 1; i >= 0; i-- {
@@ -191,8 +192,8 @@ func (w *twin) before(name string) int {
 	return total
 }
 
-// plainMatch matches **, *.ext, dir/** and plain paths. With anyCase, names that differ
-// in case, or in dots and spaces at the end, are equal.
+// plainMatch matches **, *.ext, dir/** and plain paths. If anyCase is set, it ignores
+// case, and dots and spaces at the end of a name.
 func plainMatch(glob, name string, anyCase bool) bool {
 	same := func(a, b string) bool {
 		return a == b || anyCase && strings.EqualFold(strings.TrimRight(a, ". "), strings.TrimRight(b, ". "))
@@ -230,7 +231,8 @@ func (r *plainRule) fits(tool, client, name string, lines int) bool {
 		(r.over < 0 || lines > r.over) && (r.atMost < 0 || lines <= r.atMost) && (r.glob == "" || plainMatch(r.glob, name, r.verb != review.Accept))
 }
 
-// action returns the action for a change with these lines in these files.
+// action returns the action for a change; lines has the number of changed lines of each
+// file.
 func (w *twin) action(tool, client string, lines map[string]int) review.Action {
 	worst := review.Accept
 	for name, n := range lines {
@@ -249,7 +251,7 @@ func (w *twin) action(tool, client string, lines map[string]int) review.Action {
 	return worst
 }
 
-// someRules generates rules about the files of a ground and about tools.
+// someRules generates rules for existing files and tools.
 func someRules(rng *rand.Rand, texts map[string]string, tools []string) (rules []plainRule) {
 	globs := []string{"**", "docs/**", "src/**", "*.lock", "**", "*.md", "my notes/**", "src/gen/**", "DOCS/**", "Src/Gen/**", "*.LOCK"}
 	for range 4 { // plain paths, some of them hostile
@@ -281,8 +283,8 @@ func someRules(rng *rand.Rand, texts map[string]string, tools []string) (rules [
 	return rules
 }
 
-// someChange generates a set of one to three operations on different files, with the
-// lines each changes, the new names, and the resulting texts.
+// someChange generates a set of one to three operations on different files. It also
+// returns the number of changed lines of each file, the renames, and the resulting texts.
 func (g *ground) someChange(rng *rand.Rand, mark string) (set change.Set, lines map[string]int, from, after map[string]string) {
 	lines, from, after = map[string]int{}, map[string]string{}, map[string]string{}
 	names := []string{}

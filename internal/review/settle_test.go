@@ -11,8 +11,8 @@ import (
 	"quarry/internal/review"
 )
 
-// dying is a workspace whose process ends while it applies: before the first step, or
-// before it can report the result.
+// dying is a workspace whose process seems to end while it applies a proposal: before the
+// first step, or before it can report the result.
 type dying struct {
 	*quarry.Workspace
 	done bool
@@ -38,8 +38,8 @@ func (d dying) Undo(ctx context.Context, id string, o *change.Options) (*change.
 	panic(died{})
 }
 
-// After the process that applied a proposal was killed, the next one finds out whether
-// it was applied, for every kind of change.
+// If a process is killed while applying a proposal, the next one determines whether it
+// was applied, for every kind of change.
 func TestSettleKnowsWhatHappened(t *testing.T) {
 	files := map[string]string{"a.txt": "a\n", "d/one.txt": "1\n"}
 	agent := change.Client{Name: "agent"}
@@ -74,7 +74,7 @@ func TestSettleKnowsWhatHappened(t *testing.T) {
 					_, err := b.store.Decide(t.Context(), dying{b.person, done}, id, review.Decision{Rest: review.Yes})
 					t.Errorf("%s: %v", name, err)
 				}()
-				// Another process is next. It must not wait for the first one's lock.
+				// The next process must not wait for the first one's lock.
 				next, err := review.Open(b.reviews)
 				if err != nil {
 					t.Fatal(err)
@@ -98,8 +98,8 @@ func TestSettleKnowsWhatHappened(t *testing.T) {
 	}
 }
 
-// A change of the same file by the same client and tool, but not from the proposal,
-// is not mistaken for it.
+// A change of the same file by the same client and tool, but not from the proposal, is
+// not mistaken for the proposal's change.
 func TestSettleDoesNotGuess(t *testing.T) {
 	b := newBench(t, map[string]string{"a.txt": "a\nb\n"}, -1)
 	set := change.Set{Tool: "tool", Client: change.Client{Name: "agent"}, Ops: []change.Op{{Verb: change.EditFile, Path: "a.txt", Edits: []change.Edit{{Old: "a", New: "A"}}}}}
@@ -130,8 +130,8 @@ func TestSettleDoesNotGuess(t *testing.T) {
 	}
 }
 
-// The journal cuts long client names, and its log masks closed files. Both changes are
-// recognised nevertheless.
+// The proposal's change is recognized even though the journal cuts long client names and
+// its log masks hidden files.
 func TestSettleKnowsMaskedChanges(t *testing.T) {
 	for name, client := range map[string]string{"a long name": strings.Repeat("agent ", 40), "a closed file": "agent"} {
 		b := newBench(t, map[string]string{".env": "KEY=old\n"}, -1)
@@ -158,7 +158,7 @@ func TestSettleKnowsMaskedChanges(t *testing.T) {
 			_, err := b.store.Decide(t.Context(), dying{allowed, true}, id, review.Decision{Rest: review.Yes})
 			t.Errorf("%s: %v", name, err)
 		}()
-		settler := b.person // the file is closed to this one
+		settler := b.person // this workspace may not read the file
 		if name == "a long name" {
 			settler = allowed
 		}

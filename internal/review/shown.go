@@ -16,9 +16,9 @@ import (
 	"quarry/search"
 )
 
-// files returns the files of a plan as shown to a person. Nothing that the plan does is
-// omitted: each diff belongs to one file, a deletion says so, and lines too long to show
-// are counted. Paths are the plan's, not the client's spelling.
+// files returns the files of a plan for display. It omits no effect of the plan: every
+// diff is shown with a file, deletions are marked, and lines that are not shown are
+// counted. Paths are those of the plan, not as the client spelled them.
 func (g *Gate) files(ctx context.Context, set *change.Set, plan *change.Change) []File {
 	files := filesOf(set, plan)
 	rest := slices.Clone(plan.Diffs)
@@ -34,7 +34,7 @@ func (g *Gate) files(ctx context.Context, set *change.Set, plan *change.Change) 
 		})
 		g.fill(ctx, set, plan, f, own)
 	}
-	// A file that no operation names is due to a move, which rewrites links.
+	// A diff that belongs to no operation has link updates caused by a move.
 	if i := slices.IndexFunc(files, func(f File) bool { return f.Op == change.MovePath }); i >= 0 && len(set.Ops) > 0 {
 		files[i].rewrites(rest)
 		return files
@@ -50,14 +50,14 @@ func (g *Gate) files(ctx context.Context, set *change.Set, plan *change.Change) 
 	return files
 }
 
-// filesOf returns the files that a plan reports, and the operations it does not report
-// because they change no content.
+// filesOf returns the files that a plan reports, and those of operations that the plan
+// does not report because they change no content.
 func filesOf(set *change.Set, plan *change.Change) []File {
 	var files []File
 	reported := map[int]bool{}
 	for _, pf := range plan.Files {
 		f := File{Path: pf.Path, To: pf.To, Op: verbs[pf.Did]}
-		if len(set.Ops) > 0 { // otherwise the stored plan has the operations
+		if len(set.Ops) > 0 { // without operations, the stored plan has them
 			f.Ops = pf.Ops
 		}
 		for _, k := range f.Ops {
@@ -77,7 +77,7 @@ var verbs = map[change.Verb]change.OpVerb{
 	change.Created: change.CreateFile, change.Overwrote: change.WriteFile, change.Deleted: change.DeletePath, change.Moved: change.MovePath,
 }
 
-// fileOf makes a File from a diff alone.
+// fileOf makes a File from only a diff.
 func (g *Gate) fileOf(ctx context.Context, d change.PathDiff) File {
 	f := File{Path: firstText(d.Old, d.New), After: unknownVersion, Hunks: whole(d.Hunks)}
 	switch {
@@ -111,7 +111,7 @@ func cutNote(lines int) string {
 	return fmt.Sprintf("too long to be shown at once: %d of the changed lines are left out here", lines)
 }
 
-// rewrites adds the diffs of other files to the file whose move causes them.
+// rewrites adds the diffs of other files to f, whose move causes them.
 func (f *File) rewrites(diffs []change.PathDiff) {
 	var text strings.Builder
 	var hidden Lines
@@ -143,7 +143,7 @@ func textOf(hunks []Hunk) string {
 	return b.String()
 }
 
-// fill reads a file and splits its change into hunks.
+// fill reads the file's content and splits its change into hunks.
 func (g *Gate) fill(ctx context.Context, set *change.Set, plan *change.Change, f *File, diffs []change.PathDiff) {
 	var text strings.Builder
 	for _, d := range diffs {
@@ -158,7 +158,7 @@ func (g *Gate) fill(ctx context.Context, set *change.Set, plan *change.Change, f
 	if isVersion(f.Before) {
 		old, err = g.ReadBytes(ctx, f.Path, 0)
 	}
-	var lines Lines // added and removed by the change
+	var lines Lines // lines added and removed by the change
 	for _, pf := range plan.Files {
 		if pf.Path == f.Path && pf.To == f.To {
 			f.After, lines = firstText(pf.Version, unknownVersion), Lines{pf.Added, pf.Removed}
@@ -189,7 +189,7 @@ func (g *Gate) fill(ctx context.Context, set *change.Set, plan *change.Change, f
 	f.notShown(Lines{max(lines.Added-added, 0), max(lines.Removed-removed, 0)})
 }
 
-// deletes shows a deletion: the text of a file, the names in a folder.
+// deletes adds the text of a deleted file, or the names in a deleted folder.
 func (g *Gate) deletes(ctx context.Context, set *change.Set, f *File, old []byte, readErr error) {
 	f.Hunks = whole("")
 	final := len(f.Ops) > 0 && set.Ops[f.Ops[0]].Trash == change.TrashNone
@@ -209,8 +209,8 @@ func (g *Gate) deletes(ctx context.Context, set *change.Set, f *File, old []byte
 	}
 }
 
-// maxNames is how many names of a folder are shown, and maxNoted how many characters
-// of each.
+// maxNames limits how many names of a folder are shown, and maxNoted the number of
+// characters of each.
 const (
 	maxNames = 200
 	maxNoted = 400
@@ -240,7 +240,7 @@ func (g *Gate) holds(ctx context.Context, f *File, does string) {
 	}
 }
 
-// below lists everything in a folder, recursively.
+// below lists everything in a folder and its subfolders.
 func below(ctx context.Context, ws Files, dir string) ([]search.Entry, error) {
 	r, err := ws.Find(ctx, search.FindQuery{
 		Scope: search.Scope{Paths: []string{dir}, IncludeHidden: true, IncludeIgnored: true, NoIndex: true},
@@ -252,7 +252,7 @@ func below(ctx context.Context, ws Files, dir string) ([]search.Entry, error) {
 	return r.Entries, nil
 }
 
-// isLink reports whether the path is a symlink, which is itself moved or deleted.
+// isLink reports whether p is a symlink. A move or deletion affects the link itself.
 func (g *Gate) isLink(ctx context.Context, p string) bool {
 	r, err := g.Find(ctx, search.FindQuery{
 		Scope: search.Scope{Paths: []string{path.Dir(p)}, IncludeHidden: true, IncludeIgnored: true, NoIndex: true, MaxDepth: 1},
@@ -270,7 +270,7 @@ func firstText(list ...string) string {
 	return ""
 }
 
-// whole makes one hunk of a change that can't be split.
+// whole returns a single hunk for a change that can't be split.
 func whole(text string) []Hunk {
 	all := Hunk{}
 	var b strings.Builder
@@ -302,8 +302,8 @@ func noteOf(d change.PathDiff) string {
 	return strings.TrimSpace(d.Header())
 }
 
-// contentAfter computes the content after an edit or a write. It is only used to split
-// the change into hunks: Apply computes the written content again.
+// contentAfter computes a file's content after an edit or a write, only to split the
+// change into hunks. Apply computes the content that it writes.
 func contentAfter(set *change.Set, f *File, old []byte, readErr error) ([]byte, bool) {
 	if len(f.Ops) == 0 || readErr != nil {
 		return nil, false
@@ -338,9 +338,8 @@ func contentAfter(set *change.Set, f *File, old []byte, readErr error) ([]byte, 
 	return c.Bytes(), true
 }
 
-// The state of a path is the version of a small file, "" if nothing exists, and
-// otherwise a digest of its properties. States are only compared, never used as
-// versions.
+// The state of a path is the version of a small file, "" if the path does not exist, and
+// otherwise a digest of properties. States are only compared with each other.
 const (
 	unknownVersion = "?"
 	folderMark     = "folder:"
@@ -375,7 +374,7 @@ func stateNow(ctx context.Context, ws Files, p string) string {
 	return unknownVersion
 }
 
-// folderState changes when a name, size or time in a folder changes.
+// folderState returns a digest of all names, sizes and times in a folder.
 func folderState(ctx context.Context, ws Files, dir string) string {
 	entries, err := below(ctx, ws, dir)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"quarry/internal/review"
 )
 
-// propose proposes a set without waiting for the decision.
+// propose proposes a set and returns the proposal without waiting.
 func (b *bench) propose(ops ...change.Op) *review.Proposal {
 	b.t.Helper()
 	_, err := b.agent.Apply(b.t.Context(), change.Set{Ops: ops, Summary: "Fix a typo", Client: change.Client{Name: "agent"}})
@@ -23,7 +23,7 @@ func (b *bench) propose(ops ...change.Op) *review.Proposal {
 	return b.only()
 }
 
-// shownOf returns all text shown to a person about one file of a proposal.
+// shownOf returns all text that is shown about one file of a proposal.
 func shownOf(t *testing.T, p *review.Proposal, path string) string {
 	t.Helper()
 	for _, f := range p.Files {
@@ -39,14 +39,14 @@ func shownOf(t *testing.T, p *review.Proposal, path string) string {
 	return ""
 }
 
-// Every effect of a set is shown, however its paths are spelled and whatever else it
-// contains.
+// Every effect of a set is shown, however its paths are spelled and whatever else is in
+// the set.
 func TestEverythingIsShown(t *testing.T) {
 	b := newBench(t, map[string]string{"d/one.txt": "1\n", "d/.hidden": "2\n", "gone.txt": "the text\n", "real/x.txt": "x\n", "a.txt": "a\n"}, -1)
 	link := filepath.Join(b.dir, "link")
 	err := os.Symlink("real", link)
 	if err == nil {
-		_, err = os.Readlink(link) // Wine 8 creates none and reports success
+		_, err = os.Readlink(link) // Wine 8 makes no symlinks but reports success
 	}
 	if err != nil {
 		t.Skipf("needs symlinks (on Windows: developer mode): %v", err)
@@ -71,7 +71,7 @@ func TestEverythingIsShown(t *testing.T) {
 	}
 }
 
-// A deletion by a plan's digest is shown too.
+// A deletion is shown even if the plan is applied by its digest.
 func TestPlanByDigestIsShown(t *testing.T) {
 	b := newBench(t, map[string]string{"gone.txt": "the text\n", "a.txt": "a\n"}, -1)
 	plan, err := b.agent.Plan(t.Context(), change.Set{Ops: []change.Op{
@@ -119,7 +119,7 @@ func TestLongChangesAreShown(t *testing.T) {
 	}
 }
 
-// Undoing is shown completely as well.
+// A long undo is shown completely too.
 func TestLongUndoIsShown(t *testing.T) {
 	old := strings.Repeat("old line\n", 3000)
 	b := newBench(t, map[string]string{"a.txt": old + "last\n"}, -1)
@@ -136,7 +136,7 @@ func TestLongUndoIsShown(t *testing.T) {
 	}
 }
 
-// A folder that differs from the one shown is not deleted or moved.
+// A folder that has changed since it was shown is not deleted or moved.
 func TestFolderChangedSince(t *testing.T) {
 	for verb, op := range map[string]change.Op{
 		"delete": {Verb: change.DeletePath, Path: "d"},
@@ -159,7 +159,7 @@ func TestFolderChangedSince(t *testing.T) {
 	}
 }
 
-// Files visible to one client only are not shown to the other.
+// Files that only one client may see are not shown to another.
 func TestClosedFilesAreNotShown(t *testing.T) {
 	b := newBench(t, map[string]string{".env": "KEY=topsecret\n", "a.txt": "a\n"}, -1)
 	allowed, err := quarry.Open(b.dir, &quarry.Options{StateDir: b.state, Trash: change.TrashLocal, Allow: []string{".env"}, Review: &quarry.ReviewOptions{Dir: b.reviews, Wait: -1}})

@@ -7,8 +7,8 @@ import (
 	"quarry/internal/review"
 )
 
-// Every change of a proposal changes the stamp, even if the file system's clock does
-// not advance.
+// Every change of a proposal changes the stamp, even if the file system's clock does not
+// advance.
 func TestStampWithinATick(t *testing.T) {
 	b := newBench(t, map[string]string{"a.txt": "old\n"}, -1)
 	seen := map[string]string{}

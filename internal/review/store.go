@@ -20,42 +20,42 @@ import (
 )
 
 const (
-	keepDecided = 200                // decided proposals to keep
-	keepFor     = 7 * 24 * time.Hour // and for how long
-	maxProposal = 64 << 20           // maximal bytes of one proposal
-	newsFor     = 24 * time.Hour     // how long a client is told of a decision
+	keepDecided = 200                // number of decided proposals to keep
+	keepFor     = 7 * 24 * time.Hour // how long to keep decided proposals
+	maxProposal = 64 << 20           // largest size of a proposal in bytes
+	newsFor     = 24 * time.Hour     // how long after a decision its client is told
 
-	// A decided proposal whose client knows the decision is renamed, so that it is
-	// not read when waiting ones are searched: 1,200 decisions in a row took 26 s for reading
-	// the earlier ones. A failed rename only costs time.
+	// Once the client of a decided proposal knows the decision, the proposal is renamed,
+	// so that it is not read in the search for waiting ones. Otherwise 1,200 consecutive
+	// decisions took 26 s. If renaming fails, that only costs time.
 	unsettledName = ".json"
 	settledName   = ".settled.json"
 
-	lockName = "lock" // its length counts replacements
+	lockName = "lock" // its size counts replaced proposals
 )
 
-// Store keeps the proposals of one workspace in a folder of the state folder, private
-// to its user. It is safe for concurrent use, also by several processes.
+// Store keeps the proposals of a workspace in a private folder of the state folder. It is
+// safe for concurrent use, also by several processes.
 type Store struct {
 	root *rootfs.Root
 	now  func() time.Time
 
-	mu   sync.Mutex // guards the lock file: locks don't exclude other goroutines of the same process
+	mu   sync.Mutex // guards the lock file, because file locks don't exclude goroutines of one process
 	lock *rootfs.Log
 
-	closed error // why nothing can be written; nil if the store is writable
+	closed error // why the store can't be written; nil if it can
 
 	holding    sync.Mutex
-	holder     *rootfs.Log // its lock shows that this process runs; guarded by holding
+	holder     *rootfs.Log // its lock shows that this process is running; guarded by holding
 	holderName string      // guarded by holding
-	page       *rootfs.Log // of the page that this process serves, see ShowAt; guarded by holding
+	page       *rootfs.Log // file of the page served by this process, see ShowAt; guarded by holding
 	pageName   string      // guarded by holding
 }
 
 // Open opens the store in dir, which must exist.
 func Open(dir string) (*Store, error) { return OpenLayered(dir, nil) }
 
-// OpenLayered is Open with a layer above the system calls, for tests.
+// OpenLayered is Open with a test layer around the system calls.
 func OpenLayered(dir string, layer *rootfs.Layer) (*Store, error) {
 	root, err := rootfs.Open(dir, &rootfs.Options{Trusted: true, AllowAny: true, Layer: layer})
 	if err != nil {
@@ -64,7 +64,7 @@ func OpenLayered(dir string, layer *rootfs.Layer) (*Store, error) {
 	s := &Store{root: root, now: time.Now}
 	s.lock, err = root.OpenLog(root.Own(lockName), true)
 	if errors.Is(err, fault.ReadOnly) || errors.Is(err, fault.Permission) {
-		// It can still be read.
+		// The store can still be read.
 		s.closed, err = fmt.Errorf("the folder of proposals can't be written: %w", err), nil
 	}
 	if err != nil {
@@ -73,7 +73,7 @@ func OpenLayered(dir string, layer *rootfs.Layer) (*Store, error) {
 	return s, nil
 }
 
-// Close releases the store.
+// Close closes the store.
 func (s *Store) Close() error {
 	if s.closed != nil {
 		return s.root.Close()
@@ -81,8 +81,8 @@ func (s *Store) Close() error {
 	return errors.Join(s.release(), s.lock.Close(), s.root.Close())
 }
 
-// locked runs f while no other process or goroutine changes the store. It releases the
-// lock even if f panics, because callers may recover and go on.
+// locked runs f while no other process or goroutine changes the store. If f panics it
+// releases the lock, because a caller may recover.
 func (s *Store) locked(f func() error) (err error) {
 	if s.closed != nil {
 		return s.closed
@@ -96,13 +96,13 @@ func (s *Store) locked(f func() error) (err error) {
 	return f()
 }
 
-// number parses the id of a proposal; the prefix "p-" is optional.
+// number parses a proposal's id. The prefix "p-" is optional.
 func number(id string) (int, bool) {
 	n, err := strconv.Atoi(strings.TrimPrefix(strings.ToLower(strings.TrimSpace(id)), "p-"))
 	return n, err == nil && n > 0
 }
 
-// IsID reports whether a text is the id of a proposal rather than of a change.
+// IsID reports whether id is a proposal's id, not a change's.
 func IsID(id string) bool {
 	_, ok := number(id)
 	return ok && strings.HasPrefix(strings.ToLower(strings.TrimSpace(id)), "p-")
@@ -118,8 +118,8 @@ func (s *Store) path(id, name string) (rootfs.Path, error) {
 	return s.root.Known(idOf(n) + name)
 }
 
-// content reads the file of a proposal. Settled ones are renamed, and never back, so a
-// proposal that is not under the first name is under the second.
+// content reads the file of a proposal. Settled proposals are renamed, and never back, so
+// a file that isn't found under its first name has the second.
 func (s *Store) content(id string) (data []byte, version rootfs.Version, err error) {
 	for _, name := range []string{unsettledName, settledName} {
 		path, err := s.path(id, name)
@@ -134,8 +134,8 @@ func (s *Store) content(id string) (data []byte, version rootfs.Version, err err
 	return nil, version, errUnknown
 }
 
-// read reads one proposal and the version of its file. A proposal is abandoned if its
-// process ended while waiting; the next write records that.
+// read reads a proposal and its file's version. If the process ended while waiting, the
+// returned proposal is abandoned; the next write stores that.
 func (s *Store) read(id string) (*Proposal, rootfs.Version, error) {
 	data, version, err := s.content(id)
 	if err != nil {
@@ -157,7 +157,7 @@ func (s *Store) Get(id string) (*Proposal, error) {
 	return p, err
 }
 
-// write durably replaces a proposal that is not settled. The caller holds the lock.
+// write durably replaces an unsettled proposal. The caller holds the lock.
 func (s *Store) write(p *Proposal, old rootfs.Version) error {
 	path, err := s.path(p.ID, unsettledName)
 	if err != nil {
@@ -180,8 +180,8 @@ func (s *Store) write(p *Proposal, old rootfs.Version) error {
 	return err
 }
 
-// count appends a byte to the lock file, for Stamp. If that fails, the time of the
-// folder still changes. The caller holds the lock.
+// count appends a byte to the lock file, for Stamp. If that fails, Stamp still includes
+// the folder's time. The caller holds the lock.
 func (s *Store) count() {
 	if size, err := s.lock.Size(); err == nil {
 		_ = s.lock.Append([]byte{'.'}, size)
@@ -195,11 +195,11 @@ func (s *Store) moveAway(id string) {
 		return
 	}
 	if to, err := s.path(id, settledName); err == nil {
-		_ = s.root.Rename(from, to) // tried again later
+		_ = s.root.Rename(from, to) // on error it is renamed later
 	}
 }
 
-// encode refuses text that is not UTF-8, which JSON would change silently.
+// encode refuses text that is not UTF-8, because JSON would silently change it.
 func encode(p *Proposal) ([]byte, error) {
 	data, err := json.Marshal(p)
 	if err != nil {
@@ -238,13 +238,13 @@ func sameSet(a, b *change.Set) bool {
 	return true
 }
 
-// entry is a proposal known only by its name.
+// entry is the number and state of a proposal, from its file name.
 type entry struct {
 	number  int
 	settled bool
 }
 
-// names lists the folder.
+// names lists the store's folder.
 func (s *Store) names() ([]rootfs.Entry, error) { return s.root.List(rootfs.Path{}) }
 
 // entries lists the existing proposals, oldest first.
@@ -269,11 +269,11 @@ func (s *Store) entries() ([]entry, error) {
 	return list, nil
 }
 
-// List returns all proposals, newest first. Unreadable ones are omitted and named in
-// the error; the others are returned nevertheless.
+// List returns all proposals, newest first. The error names proposals that can't be read;
+// the others are returned nevertheless.
 func (s *Store) List() ([]*Proposal, error) { return s.list(func(entry) bool { return true }) }
 
-// Pending returns the waiting proposals, as List does. It does not read settled ones.
+// Pending returns the undecided proposals, like List, without reading settled ones.
 func (s *Store) Pending() ([]*Proposal, error) {
 	list, err := s.unsettled()
 	return slices.DeleteFunc(list, func(p *Proposal) bool { return !p.State.Open() }), err
@@ -296,7 +296,7 @@ func (s *Store) list(wanted func(entry) bool) ([]*Proposal, error) {
 		}
 		p, err := s.Get(idOf(e.number))
 		switch {
-		case errors.Is(err, errUnknown): // dropped meanwhile
+		case errors.Is(err, errUnknown): // removed meanwhile
 		case err != nil:
 			problems = append(problems, err)
 		default:
@@ -306,11 +306,11 @@ func (s *Store) list(wanted func(entry) bool) ([]*Proposal, error) {
 	return list, errors.Join(problems...)
 }
 
-// Stamp changes with every change of the store. It is cheap. The time of the folder
-// alone is not enough: a second change within a tick of the file system's clock doesn't
-// change it, which is 4 ms on Linux, more on a busy machine, 2 s on FAT. So the stamp
-// includes the names, among them the files of waiting processes, and the number of
-// replacements.
+// Stamp returns a text that differs after every change of the store, at little cost. The
+// folder's time alone is not enough: two changes within a tick of the file system's clock
+// give the same time. A tick is 4 ms on Linux, more on a busy machine, and 2 s on FAT. So
+// the stamp includes the file names, also those of waiting processes, and the number of
+// replaced proposals.
 func (s *Store) Stamp() (string, error) {
 	info, err := s.root.Stat(rootfs.Path{})
 	if err != nil {
@@ -336,7 +336,7 @@ func (s *Store) Stamp() (string, error) {
 	return fmt.Sprintf("%x-%x-%x", info.ModTime.UnixNano(), replaced, sum.Sum64()), nil
 }
 
-// add stores a new proposal and drops old ones. The caller holds the lock.
+// add stores a new proposal and removes old ones. The caller holds the lock.
 func (s *Store) add(p *Proposal) error {
 	entries, err := s.entries()
 	if err != nil {
@@ -354,8 +354,8 @@ func (s *Store) add(p *Proposal) error {
 	return nil
 }
 
-// drop removes decided proposals that are too old or beyond the newest keepDecided.
-// Failed removals are tried again next time.
+// drop removes decided proposals that are too old or not among the newest keepDecided. If
+// a removal fails, the next call tries again.
 func (s *Store) drop(entries []entry) {
 	if len(entries) <= keepDecided/2 {
 		return
@@ -378,14 +378,15 @@ func (s *Store) drop(entries []entry) {
 			continue
 		}
 		decided++
-		// The last write recorded the decision, or that the client knows it.
+		// ModTime is when the proposal was decided, or its client was told.
 		if info, err := s.root.Stat(path); decided > keepDecided || err == nil && s.now().Sub(info.ModTime) > keepFor {
 			_ = s.root.Remove(path)
 		}
 	}
 }
 
-// update changes a proposal under the lock. If f returns false, nothing is written.
+// update calls f for a proposal while holding the lock. It writes the proposal if f
+// returns true.
 func (s *Store) update(id string, f func(*Proposal) (bool, error)) (*Proposal, error) {
 	var out *Proposal
 	err := s.locked(func() error {
@@ -403,8 +404,8 @@ func (s *Store) update(id string, f func(*Proposal) (bool, error)) (*Proposal, e
 	return out, err
 }
 
-// abandon records that the client of a waiting proposal has gone, unless a later call
-// waits for it: until is the value that the call has set.
+// abandon records that the client of a waiting proposal has disconnected. If Until is no
+// longer until, a later call waits for the proposal, and nothing is changed.
 func (s *Store) abandon(id string, until time.Time) error {
 	_, err := s.update(id, func(p *Proposal) (bool, error) {
 		if p.State != Waiting || !p.Until.Equal(until) {
@@ -416,7 +417,7 @@ func (s *Store) abandon(id string, until time.Time) error {
 	return err
 }
 
-// Withdraw withdraws a proposal; only the client that made it may.
+// Withdraw withdraws a proposal. Only the client that made it may do so.
 func (s *Store) Withdraw(id string, client change.Client) (*Proposal, error) {
 	return s.update(id, func(p *Proposal) (bool, error) {
 		if p.Client.Name != client.Name {
@@ -431,7 +432,8 @@ func (s *Store) Withdraw(id string, client change.Client) (*Proposal, error) {
 }
 
 // News returns the decisions that a client's session has not been told yet, and marks
-// them as told. A later session of the same client doesn't know the proposals.
+// them as told. A later session of the same client isn't told, because it doesn't know
+// the proposals.
 func (s *Store) News(client change.Client) ([]*Proposal, error) {
 	list, err := s.unsettled()
 	if err != nil && list == nil {

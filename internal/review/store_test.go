@@ -13,7 +13,7 @@ import (
 	"quarry/internal/stress"
 )
 
-// decided makes n proposals in turn, each decided and reported to its client.
+// decided makes n proposals, each of which is decided and reported to its client.
 func (b *bench) decided(n int) {
 	b.t.Helper()
 	client := change.Client{Name: "agent"}
@@ -35,8 +35,8 @@ func (b *bench) decided(n int) {
 	}
 }
 
-// Waiting proposals are found without reading settled ones. Those are still listed and
-// found by id, and their numbers aren't reused.
+// Waiting proposals are found without reading settled ones. Settled ones are still listed
+// and found by id, and their numbers aren't reused.
 func TestSettledAreNotRead(t *testing.T) {
 	b := newBench(t, nil, -1)
 	b.decided(12)
@@ -58,7 +58,7 @@ func TestSettledAreNotRead(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	damage(func(string) []byte { return []byte("{") }) // reading one fails
+	damage(func(string) []byte { return []byte("{") }) // so that reading a proposal fails
 	for _, f := range []func() ([]*review.Proposal, error){s.Pending, func() ([]*review.Proposal, error) { return s.News(change.Client{Name: "agent"}) }} {
 		if list, err := f(); err != nil || len(list) != 0 {
 			t.Errorf("%v, %v; want none", list, err)
@@ -82,13 +82,14 @@ func TestSettledAreNotRead(t *testing.T) {
 	if p := b.only(); p.ID != "p-0013" {
 		t.Errorf("the next one is %s, want p-0013", p.ID)
 	}
-	// Deciding a settled one again is still refused.
+	// A settled proposal can't be decided again.
 	if _, err := s.Decide(t.Context(), b.person, "p-0003", review.Decision{Rest: review.Yes, By: "shell"}); err == nil {
 		t.Error("a settled proposal was decided again")
 	}
 }
 
-// Decided proposals beyond the newest 200 are removed; waiting ones stay at any age.
+// Decided proposals beyond the newest 200 are removed. Waiting ones are kept, however
+// old.
 func TestOldOnesAreDropped(t *testing.T) {
 	b := newBench(t, nil, -1)
 	b.decided(1)
@@ -99,7 +100,7 @@ func TestOldOnesAreDropped(t *testing.T) {
 	for i := 2; i <= 230; i++ {
 		text := strings.ReplaceAll(string(data), "p-0001", fmt.Sprintf("p-%04d", i))
 		name := "p-%04d.settled.json"
-		if i == 3 { // left by an older program
+		if i == 3 { // as written by an older version
 			name = "p-%04d.json"
 		}
 		if err := os.WriteFile(filepath.Join(b.reviews, fmt.Sprintf(name, i)), []byte(text), 0o600); err != nil {
@@ -119,7 +120,7 @@ func TestOldOnesAreDropped(t *testing.T) {
 	}
 }
 
-// An agent's text is kept in one line, and counts cover the whole change.
+// A summary from an agent is reduced to one line, and counts include the whole change.
 func TestLongWordsAndCounts(t *testing.T) {
 	stress.SkipShort(t)
 	b := newBench(t, nil, -1)
@@ -137,7 +138,7 @@ func TestLongWordsAndCounts(t *testing.T) {
 	if add, del := p.Lines(); add != 200_001 || del != 0 {
 		t.Errorf("+%d -%d", add, del)
 	}
-	// The omitted lines can be read until the proposal is decided.
+	// Omitted lines can be read until the proposal is decided.
 	f, err := b.store.Whole(t.Context(), b.person, p, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -157,7 +158,7 @@ func TestLongWordsAndCounts(t *testing.T) {
 	}
 }
 
-// A long edit and its undo can be read completely, but not after the file changed.
+// A long edit and its undo can be read completely, unless the file has changed since.
 func TestWholeOfEditAndUndo(t *testing.T) {
 	stress.SkipShort(t)
 	b := newBench(t, map[string]string{"big.txt": strings.Repeat("a line of text\n", 100_000)}, -1)

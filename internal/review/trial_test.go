@@ -12,9 +12,9 @@ import (
 	"quarry/internal/stress"
 )
 
-// TestTrialAgreesWithGate compares a trial of random rules on the last change with
-// the gate's decision: for clients that are held back and others, files with hostile
-// names, and folders.
+// TestTrialAgreesWithGate tries random rules on the last change and compares the result
+// with the gate's decision: for clients that are held back and others, for files with
+// hostile names, and for folders.
 func TestTrialAgreesWithGate(t *testing.T) {
 	run := stress.Start(t, "trial of rules", 120, 200)
 	held := []string{"cursor", "claude"}
@@ -39,7 +39,7 @@ func TestTrialAgreesWithGate(t *testing.T) {
 		for k := range 10 {
 			run.Tried(1)
 			set, touched, _, after := b.someChange(rng, fmt.Sprintf("%d-%d", seed, k))
-			if rng.IntN(8) == 0 { // a whole folder
+			if rng.IntN(8) == 0 { // of a whole folder
 				folders = true
 				dir := []string{"docs", "src", "src/gen", "my notes"}[rng.IntN(4)]
 				set.Ops, touched, after = []change.Op{{Verb: change.DeletePath, Path: dir}}, map[string]int{dir: 0}, map[string]string{}
@@ -63,7 +63,7 @@ func TestTrialAgreesWithGate(t *testing.T) {
 			got, id, ok := actionOf(err)
 			if !ok {
 				if folders {
-					continue // its file may be gone with a folder
+					continue // its file may have been removed with a folder
 				}
 				t.Fatalf("seed %d: %v", seed, err)
 			}
@@ -72,7 +72,7 @@ func TestTrialAgreesWithGate(t *testing.T) {
 				if _, err := b.store.Decide(t.Context(), b.person, id, review.Decision{Rest: review.Yes, By: "page", Confirm: true}); err != nil {
 					t.Fatal(err)
 				}
-			case review.Refuse: // made anyway, so that it is in the log
+			case review.Refuse: // made without the gate, so that it is in the log
 				if _, err := b.person.Apply(t.Context(), set); err != nil {
 					t.Fatal(err)
 				}

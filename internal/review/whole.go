@@ -14,8 +14,8 @@ var (
 	errClosed = fault.New(fault.ProtectedPath, "the policy of this workspace closes files of the proposal", "")
 )
 
-// Whole returns a file of a proposal with all lines, including omitted ones. They are
-// computed again, so the files must be unchanged.
+// Whole returns a file of a proposal with all lines, including those omitted from the
+// proposal. They are computed again, so the files must be unchanged.
 func (s *Store) Whole(ctx context.Context, ws Workspace, p *Proposal, file int) (*File, error) {
 	switch {
 	case !p.State.Open():
@@ -34,7 +34,7 @@ func (s *Store) Whole(ctx context.Context, ws Workspace, p *Proposal, file int) 
 	var text strings.Builder
 	for _, d := range plan.Diffs {
 		owner := slices.IndexFunc(p.Files, func(f File) bool { return f.has(d) })
-		if owner < 0 { // a file that no operation names is due to a move
+		if owner < 0 { // a diff that belongs to no operation is caused by a move
 			owner = slices.IndexFunc(p.Files, func(f File) bool { return f.Op == change.MovePath })
 		}
 		if owner == file {
@@ -50,7 +50,7 @@ func (f *File) has(d change.PathDiff) bool {
 	return d.Old == f.Path || d.New == f.Path || f.To != "" && d.New == f.To
 }
 
-// planOf plans a proposal again, with all lines.
+// planOf plans a proposal again, with full diffs.
 func planOf(ctx context.Context, ws Workspace, p *Proposal) (*change.Change, error) {
 	if p.Undo != "" {
 		return ws.Undo(ctx, p.Undo, &change.Options{DryRun: true, Parts: p.Parts, FullDiff: true, AllLines: true})

@@ -18,24 +18,24 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// can is one trash folder: a folder of items and one of records, in a root.
+// can is one trash folder. It has a folder for items and one for their records.
 type can struct {
 	root  *rootfs.Root
 	files rootfs.Path
 	info  rootfs.Path
-	// plain has no records: macOS.
+	// plain is set for macOS, which has no records.
 	plain bool
-	// hashed records are named by a hash of the item's name, because in a workspace the
-	// policy checks names; others are named like the item.
+	// hashed is set if records are named by a hash of the item's name, because in a
+	// workspace the policy checks names. Otherwise a record is named like its item.
 	hashed bool
-	// recycled is Windows' recycle bin: items and records with special names, in one
-	// folder.
+	// recycled is set for Windows' recycle bin: items and records are in one folder and
+	// have special names.
 	recycled bool
-	// base is the base of relative paths in records.
+	// base is the folder to which relative paths in records refer.
 	base string
-	// shown is the folder of items, with which ids begin.
+	// shown is the path of the items' folder; ids begin with it.
 	shown string
-	// mayCopy lets put and restore cross file systems.
+	// mayCopy allows put and restore to copy between file systems.
 	mayCopy bool
 }
 
@@ -47,7 +47,7 @@ func (c *can) close(b *Bin) {
 
 func isOtherDevice(err error) bool { return errors.Is(err, syscall.EXDEV) }
 
-// file returns the path of the item called name, record that of its record.
+// file returns the path of the item called name.
 func (c *can) file(name string) (rootfs.Path, error) { return c.files.Child(name) }
 
 func (c *can) record(name string) (rootfs.Path, error) {
@@ -61,11 +61,11 @@ func (c *can) record(name string) (rootfs.Path, error) {
 	return c.info.Child(name + infoSuffix)
 }
 
-// maxTries limits the search for a free name; the second half of the candidates are
-// unlikely names.
+// maxTries limits the search for a free name. The second half of the candidates are names
+// unlikely to be taken.
 const maxTries = 2000
 
-// put moves the entry at p of b's workspace into the can.
+// put moves the entry at p in b's workspace into the can.
 func (c *can) put(b *Bin, p rootfs.Path, info rootfs.Info) (Item, error) {
 	rec := record{path: b.recorded(c, p), deleted: b.opts.Now(), size: info.Size}
 	for n := range maxTries {
@@ -82,8 +82,8 @@ func (c *can) put(b *Bin, p rootfs.Path, info rootfs.Info) (Item, error) {
 	return Item{}, fmt.Errorf("no free name for %s: %w", fault.Printable(p.Base()), fault.AlreadyExists)
 }
 
-// putAs tries one name. The record is written first: it reserves the name among all
-// programs, and without it the item's origin would be unknown.
+// putAs tries to use one name. It writes the record first, because that reserves the name
+// among all programs, and because an item without a record can't be restored.
 func (c *can) putAs(b *Bin, p rootfs.Path, name string, rec record) error {
 	to, err := c.file(name)
 	if err != nil {
@@ -116,7 +116,7 @@ func (c *can) putAs(b *Bin, p rootfs.Path, name string, rec record) error {
 		return nil
 	}
 	if _, moved := c.root.Stat(to); moved == nil {
-		return err // it moved, though maybe not durably: the record must stay
+		return err // the item was moved, though maybe not durably: the record must stay
 	}
 	return errors.Join(err, c.root.Remove(at))
 }
@@ -128,11 +128,11 @@ func (c *can) encode(r record) []byte {
 	return r.encode()
 }
 
-// staleAfter is far longer than the time between writing a record and moving its item.
+// staleAfter is much longer than it takes to write a record and move its item.
 const staleAfter = 10 * time.Minute
 
-// stale reports whether a record of our own kind has no item any more, as when someone
-// emptied .trash by hand. putAs has checked that the item is gone.
+// stale reports whether the record at has no item any more, because a user has emptied
+// .trash by hand. putAs has checked that the item does not exist.
 func (c *can) stale(b *Bin, at rootfs.Path) bool {
 	if !c.hashed {
 		return false
@@ -141,7 +141,7 @@ func (c *can) stale(b *Bin, at rootfs.Path) bool {
 	return err == nil && b.opts.Now().Sub(info.ModTime) > staleAfter
 }
 
-// move renames, and copies only if allowed.
+// move renames an entry. It copies only if that is allowed.
 func (c *can) move(src *rootfs.Root, from rootfs.Path, dst *rootfs.Root, to rootfs.Path) error {
 	if src == dst {
 		return src.Rename(from, to)
@@ -153,9 +153,9 @@ func (c *can) move(src *rootfs.Root, from rootfs.Path, dst *rootfs.Root, to root
 	return err
 }
 
-// candidate returns the n-th name to try: "W.md", "W 1.md", "W 2.md", and on macOS, as the
-// Finder names them, "W.md", "W 15.04.05.md", "W 15.04.05 2.md". A name must leave room for
-// the suffix of its record.
+// candidate returns the n-th name to try: "W.md", "W 1.md", "W 2.md". On macOS, like the
+// Finder: "W.md", "W 15.04.05.md", "W 15.04.05 2.md". Names are short enough for the
+// suffix of a record.
 func (c *can) candidate(base string, n int, now time.Time) string {
 	if c.recycled {
 		return recycledName(base, rand.IntN)
@@ -187,7 +187,7 @@ func (c *can) candidate(base string, n int, now time.Time) string {
 	return stem + tail
 }
 
-// recorded returns the path for the record of p.
+// recorded returns the path to write into the record of p.
 func (b *Bin) recorded(c *can, p rootfs.Path) string {
 	if c.hashed {
 		return p.String()
@@ -202,7 +202,7 @@ func (b *Bin) recorded(c *can, p rootfs.Path) string {
 	return abs
 }
 
-// original converts a recorded path to the form of Item.Original.
+// original converts a path from a record to the form of Item.Original.
 func (b *Bin) original(c *can, recorded string) string {
 	if c.hashed || path.IsAbs(recorded) || c.base == "" {
 		return recorded
@@ -210,7 +210,7 @@ func (b *Bin) original(c *can, recorded string) string {
 	return path.Join(c.base, recorded)
 }
 
-// locate returns the path in the workspace of an original path, if it is inside.
+// locate converts an original path to a path in the workspace, if it is inside.
 func (b *Bin) locate(c *can, original string) (rootfs.Path, bool) {
 	rel, ok := original, c.hashed
 	if !c.hashed {
@@ -245,7 +245,7 @@ func (c *can) item(b *Bin, name string) (Item, error) {
 	}
 	rec, err := c.readRecord(name)
 	if errors.Is(err, fault.NotFound) {
-		// Deletions by other programs have none.
+		// Items deleted by other programs have no original path.
 		item.Inside = false
 		return item, nil
 	}
@@ -315,27 +315,27 @@ func (c *can) restore(b *Bin, name string, to rootfs.Path) error {
 	made, err := b.ws.MkdirAll(to.Dir())
 	if err == nil {
 		err = c.move(c.root, from, b.ws, to)
-		if isOtherDevice(err) { // it was copied into the trash
+		if isOtherDevice(err) { // it had been copied into the trash
 			err = c.root.RenameTo(from, b.ws, to)
 		}
 	}
 	if err != nil {
 		if _, gone := c.root.Stat(from); errors.Is(gone, fault.NotFound) {
-			// It moved, though maybe not durably. Its record is still here, so move it back to the
-			// same name, by which other programs know it.
+			// It was moved, though maybe not durably. Its record still exists, so move it
+			// back to the same name.
 			err = errors.Join(err, c.move(b.ws, to, c.root, from))
 		}
 		for i := len(made) - 1; i >= 0; i-- {
-			b.ws.Remove(made[i]) // best effort: empty folders are harmless
+			b.ws.Remove(made[i]) // ignore errors: empty folders are harmless
 		}
 		return err
 	}
-	// It is restored. A remaining record is stale; Clean removes it.
+	// The item is restored. If its record remains, Clean removes it.
 	c.forget(name)
 	return nil
 }
 
-// forget removes the record, after its item.
+// forget removes the record of an item that has left the trash.
 func (c *can) forget(name string) error {
 	if c.plain {
 		return nil

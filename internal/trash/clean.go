@@ -9,8 +9,8 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// Clean removes the temporary files of dead processes in the trash: incomplete records and
-// copies. It does not look inside the trashed items.
+// Clean removes temporary files of dead processes from the trash: incomplete records and
+// copies. It does not search trashed folders.
 func (b *Bin) Clean(ctx context.Context) (rootfs.Cleaned, error) {
 	var all rootfs.Cleaned
 	var failed []error
@@ -39,9 +39,9 @@ func (b *Bin) Clean(ctx context.Context) (rootfs.Cleaned, error) {
 	return all, errors.Join(failed...)
 }
 
-// dropStale removes the records in the workspace's own trash that have no item, as after a
-// restoration that could not remove its record, or when someone emptied .trash by hand. No
-// other program writes records there.
+// dropStale removes the records in the workspace's own trash that have no item. This
+// happens if a restore could not remove the record, or if a user has emptied .trash by
+// hand. Other programs don't write records there.
 func (c *can) dropStale(b *Bin) (removed int) {
 	things, err := c.names(c.files)
 	if err != nil {

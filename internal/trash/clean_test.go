@@ -10,7 +10,7 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// Clean removes leftovers of dead processes in a trash, and nothing else.
+// Clean removes the leftovers of dead processes from a trash, and nothing else.
 func TestClean(t *testing.T) {
 	kinds(t, func(t *testing.T, d *desk) {
 		d.write("a.md", "a")
@@ -34,7 +34,7 @@ func TestClean(t *testing.T) {
 		// Left by a process before a reboot.
 		temp := filepath.Join(filepath.Dir(record), ".quarry-tmp-w-0badb007-00000000-1-1-000000000000000000000000")
 		d.must(os.WriteFile(temp, []byte("[Trash"), 0o600))
-		old := time.Now().Add(-2 * time.Hour) // systems that can't identify boots go by age
+		old := time.Now().Add(-2 * time.Hour) // systems without boot ids go by the file's age
 		d.must(os.Chtimes(temp, old, old))
 		stale := filepath.Join(filepath.Dir(record), "000000000000000000000000"+infoSuffix)
 		d.must(os.WriteFile(stale, []byte(infoHead+"\nPath=b.md\n"), 0o600))
@@ -46,7 +46,7 @@ func TestClean(t *testing.T) {
 		if _, err := os.Lstat(temp); err == nil {
 			t.Error("the temporary record is still there")
 		}
-		// In the workspace's own trash all records are ours.
+		// In a local trash all records are ours, so stale ones are removed.
 		if _, err := os.Lstat(stale); (err == nil) == d.bin.local {
 			t.Errorf("the record of nothing: %v", err)
 		}

@@ -19,9 +19,10 @@ type record struct {
 const (
 	infoSuffix = ".trashinfo"
 	infoHead   = "[Trash Info]"
-	// infoTime is local time without a zone, as specified.
+	// infoTime is local time without a time zone, as the specification requires.
 	infoTime = "2006-01-02T15:04:05"
-	// maxInfo is far above any real record: a path of 4096 bytes, all escaped.
+	// maxInfo is much larger than any real record: a path of 4096 bytes, all escaped,
+	// takes 12 KB.
 	maxInfo = 64 << 10
 )
 
@@ -34,8 +35,8 @@ var (
 	errNoPath = errors.New("the record has no usable path")
 )
 
-// parseRecord parses a record of any program. The first Path and DeletionDate count. An
-// unreadable date is ignored, because the item can still be restored.
+// parseRecord parses a record, which any program may have written. It uses the first Path
+// and DeletionDate. It ignores an invalid date, because the item can still be restored.
 func parseRecord(data []byte) (record, error) {
 	lines := strings.Split(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n")
 	if strings.TrimSpace(lines[0]) != infoHead {
@@ -63,13 +64,13 @@ func parseRecord(data []byte) (record, error) {
 	case !hasPath, r.path == "", strings.IndexByte(r.path, 0) >= 0, clean == "/", clean == ".":
 		return record{}, errNoPath
 	case clean == "..", strings.HasPrefix(clean, "../"):
-		return record{}, errNoPath // the specification forbids leaving the volume
+		return record{}, errNoPath // the specification forbids paths that leave the volume
 	}
 	r.path = clean
 	return r, nil
 }
 
-// escape encodes a path as specified (RFC 2396), byte by byte.
+// escape encodes a path byte by byte according to RFC 2396.
 func escape(s string) string {
 	var b strings.Builder
 	for _, c := range []byte(s) {

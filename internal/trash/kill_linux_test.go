@@ -18,7 +18,7 @@ import (
 	"quarry/internal/stress"
 )
 
-// Names under which the test binary runs as its own victim.
+// Environment variables of the test binary when it runs as a child.
 const (
 	envRole = "QUARRY_TRASH_TEST_ROLE"
 	envDirs = "QUARRY_TRASH_TEST_DIRS"
@@ -52,7 +52,7 @@ func childDesk() (*desk, int) {
 	return newDesk(exitOnError{}, dirs[0], dirs[1] == "", Options{DataDir: dirs[1]}), seed
 }
 
-// victim trashes and restores files until it is killed.
+// victim moves files to the trash and restores them until it is killed.
 func victim() {
 	d, seed := childDesk()
 	r := rand.New(rand.NewPCG(uint64(seed), 1))
@@ -70,7 +70,7 @@ func victim() {
 	}
 }
 
-// putter trashes its own files, all with the same name.
+// putter moves its files to the trash, all under the same name.
 func putter() {
 	d, seed := childDesk()
 	for i := range 20 {
@@ -88,8 +88,8 @@ func (d *desk) child(role string, seed int) *exec.Cmd {
 	return cmd
 }
 
-// Whenever a process dies, each item is in its place or in the trash with its record,
-// complete and only once.
+// Whenever a process is killed, each item is at its path, or in the trash with its
+// record, complete and not duplicated.
 func TestKilledAtAnyMoment(t *testing.T) {
 	stress.SkipTiny(t)
 	const kills = 60 // per trash
@@ -111,7 +111,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	})
 }
 
-// killAndRestore kills processes that trash and restore three folders. None of the folders
+// killAndRestore kills processes that move three folders to the trash and back. No folder
 // is ever lost or duplicated.
 func (d *desk) killAndRestore(r *rand.Rand, kills int) {
 	t := d.t

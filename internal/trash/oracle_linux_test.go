@@ -27,7 +27,8 @@ func (d *desk) trashCLI(input, name string, args ...string) string {
 	cmd.Stdin = strings.NewReader(input)
 	out, err := cmd.CombinedOutput()
 	if err != nil && strings.Contains(string(out), "PermissionError") && strings.Contains(string(out), "/.Trash-") {
-		// It reads the trash of every volume, and stops at the first closed one.
+		// trash-cli reads the trash of every volume, and stops at the first unreadable
+		// one.
 		d.t.Skipf("%s stops at another user's trash on a volume here", name)
 	}
 	if err != nil {
@@ -36,7 +37,7 @@ func (d *desk) trashCLI(input, name string, args ...string) string {
 	return string(out)
 }
 
-// listed returns the output of trash-list for the desk's folder.
+// listed returns the items that trash-list shows for the desk's folder.
 func (d *desk) listed() []string {
 	d.t.Helper()
 	var names []string
@@ -276,7 +277,7 @@ func TestOnVolume(t *testing.T) {
 	})
 }
 
-// Another volume without mounting: /dev/shm.
+// /dev/shm is a second volume that needs no mounting.
 func TestSharedMemoryAsVolume(t *testing.T) {
 	top, err := mounts.Top("/dev/shm")
 	if home, _ := mounts.Top(os.TempDir()); err != nil || top == home {
@@ -299,8 +300,8 @@ func TestSharedMemoryAsVolume(t *testing.T) {
 	}
 }
 
-// An attacker replaces the file to be trashed, and folders above it, with symlinks: only the
-// link or the file leaves the workspace, never the link's target.
+// While files are moved to the trash, an attacker replaces them and their parent folders
+// with symlinks. Only the link or the file leaves the workspace, never the link's target.
 func TestSwappedUnderneath(t *testing.T) {
 	stress.SkipShort(t)
 	kinds(t, func(t *testing.T, d *desk) {
@@ -363,7 +364,7 @@ func TestSwappedUnderneath(t *testing.T) {
 	})
 }
 
-// needTool skips if a program of trash-cli is missing.
+// needTool skips the test if a program of trash-cli is missing.
 func needTool(t *testing.T, name string) string {
 	t.Helper()
 	exe, err := exec.LookPath(name)

@@ -16,8 +16,8 @@ const (
 	localRecord = ".quarry"
 )
 
-// destinations yields the trash folders for p, best first, creating missing ones. The
-// caller closes each.
+// destinations yields the trash folders for p, in order of preference, and creates
+// missing ones. The caller closes each.
 func (b *Bin) destinations(p rootfs.Path) iter.Seq2[*can, error] {
 	if b.local {
 		return func(yield func(*can, error) bool) { yield(b.localCan(true)) }
@@ -43,8 +43,7 @@ func (b *Bin) existing() iter.Seq2[*can, error] {
 	}
 }
 
-// localCan opens .trash. A symlink of that name is not accepted: it could lead to the
-// user's notes.
+// localCan opens .trash. It must not be a symlink, which could lead to the user's notes.
 func (b *Bin) localCan(create bool) (*can, error) {
 	files, err := b.ws.Known(localName)
 	if err != nil {
@@ -80,7 +79,7 @@ func mustBeDir(root *rootfs.Root, p rootfs.Path) error {
 	return nil
 }
 
-// closed reports whether a folder exists and can't be listed.
+// closed reports whether a folder exists but can't be listed.
 func closed(dir string) bool {
 	root, err := rootfs.Open(dir, &rootfs.Options{Trusted: true, AllowAny: true, ReadOnly: true})
 	if err == nil {
@@ -110,7 +109,7 @@ func (b *Bin) openHome(name string, create bool) (*rootfs.Root, error) {
 	return root, err
 }
 
-// openDir opens a folder that contains a trash, outside the workspace.
+// openDir opens a folder outside the workspace that contains a trash.
 func (b *Bin) openDir(dir string) (*rootfs.Root, error) {
 	r, err := rootfs.Open(dir, &rootfs.Options{Trusted: true, AllowAny: true, Layer: b.opts.Layer})
 	if err != nil {

@@ -9,21 +9,23 @@ import (
 	"unicode/utf16"
 )
 
-// Windows' recycle bin names an item $R plus six characters, and its record, beside it, $I
-// plus the same six, both with the extension of the original. A record has, in little
-// endian: a version; the size of the original; the time of deletion in ticks of 100 ns since
-// 1601; in version 2 (Windows 10) the length of the path in characters with its NUL; the path
-// in UTF-16. Version 1 (Vista) has no length, and space for 260 characters.
+// In Windows' recycle bin an item is named $R plus six characters, and its record, in the
+// same folder, $I plus the same six. Both keep the extension of the original. A record
+// has, in little endian: a version; the original's size; the time of deletion in units of
+// 100 ns since 1601; in version 2 (Windows 10) the number of characters of the path
+// including a NUL; and the path in UTF-16. Version 1 (Vista) has no length, and space for
+// 260 characters.
 const (
 	recycledThing  = "$R"
 	recycledRecord = "$I"
 	recycleHead    = 24
 	recycleV1Path  = 2 * 260
-	// windowsEpoch is 1970 in ticks since 1601.
+	// windowsEpoch is 1970 in units of 100 ns since 1601.
 	windowsEpoch = 116444736000000000
 )
 
-// encodeRecycled writes version 2, in whole seconds like other trashes.
+// encodeRecycled encodes a record of version 2. The time is rounded to seconds, as in
+// other trashes.
 func (r record) encodeRecycled() []byte {
 	name := append(utf16.Encode([]rune(strings.ReplaceAll(r.path, "/", `\`))), 0)
 	b := make([]byte, 0, recycleHead+4+2*len(name))
@@ -80,7 +82,7 @@ func parseRecycled(b []byte) (record, error) {
 
 const recycleLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
-// recycledName returns a name that is very likely free: there are 2 billion.
+// recycledName returns a random name, which is one of 2 billion and so very likely free.
 func recycledName(base string, random func(n int) int) string {
 	var six [6]byte
 	for i := range six {

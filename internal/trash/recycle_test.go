@@ -7,8 +7,8 @@ import (
 	"unicode/utf16"
 )
 
-// explorers builds a record as Explorer writes it, from the format's description and not
-// with our code.
+// explorers builds a record as Explorer writes it. It follows the description of the
+// format and does not use our code.
 func explorers(version uint64, size int64, at time.Time, path string) []byte {
 	b := binary.LittleEndian.AppendUint64(nil, version)
 	b = binary.LittleEndian.AppendUint64(b, uint64(size))

@@ -12,8 +12,8 @@ import (
 
 const systemSupported = true
 
-// systemDestinations yields ~/.Trash. Finder keeps its own records elsewhere, so people can
-// find our items, but we find them only by id.
+// systemDestinations yields ~/.Trash. The Finder stores its records elsewhere, so users
+// can find our items there, but we find them only by id.
 func (b *Bin) systemDestinations(rootfs.Path) iter.Seq2[*can, error] {
 	return func(yield func(*can, error) bool) {
 		c, err := b.homeCan(true)
@@ -30,12 +30,11 @@ func (b *Bin) systemExisting(yield func(*can, error) bool) {
 	}
 }
 
-// errClosed is for a ~/.Trash that macOS closes to a program without the permission: opening
-// it fails, whatever its mode.
+// errClosed means that macOS denies this program access to ~/.Trash, whatever its mode.
 var errClosed = fault.New(fault.InvalidArgument, "macOS keeps ~/.Trash closed to this program",
 	"give your terminal or editor Full Disk Access (System Settings, Privacy & Security), or use the local trash: --trash local")
 
-// SystemClosed reports whether the system keeps its trash closed to this program.
+// SystemClosed reports whether the system denies this program access to its trash.
 func SystemClosed(dataDir string) bool {
 	return dataDir != "" && closed(filepath.Join(dataDir, ".Trash"))
 }

@@ -17,12 +17,12 @@ import (
 
 const systemSupported = true
 
-// SystemClosed returns false: only macOS closes its trash to programs.
+// SystemClosed returns false. Only macOS denies programs access to its trash.
 func SystemClosed(string) bool { return false }
 
-// systemDestinations follows the specification: the home trash for files on its volume,
-// else .Trash/$uid of the volume, else .Trash-$uid there, and finally, if allowed, a copy to
-// the home trash.
+// systemDestinations yields trashes in the order of the specification: the home trash for
+// files on its volume; otherwise the volume's .Trash/$uid, then its .Trash-$uid; and
+// last, if allowed, the home trash with a copy.
 func (b *Bin) systemDestinations(p rootfs.Path) iter.Seq2[*can, error] {
 	return func(yield func(*can, error) bool) {
 		top, err := mounts.Top(filepath.Join(b.ws.RealDir(), p.Dir().String()))
@@ -89,9 +89,9 @@ func (b *Bin) homeCan(create bool) (*can, error) {
 	return b.finish(root, "", create)
 }
 
-// sharedCan opens .Trash/$uid, if the volume's owner has made a .Trash that is safe to use:
-// a real folder, not a symlink, with the sticky bit, so that users can't remove each other's
-// folders.
+// sharedCan opens .Trash/$uid. A volume's administrator may have made .Trash; it is used
+// only if it is a real folder, not a symlink, and has the sticky bit, so that users can't
+// remove each other's folders.
 func (b *Bin) sharedCan(top string, create bool) (*can, error) {
 	return b.volumeCan(top, create, func(root *rootfs.Root) (rootfs.Path, error) {
 		p, err := root.Known(".Trash")
@@ -146,7 +146,7 @@ func (b *Bin) volumeCan(top string, create bool, where func(*rootfs.Root) (rootf
 	if err != nil {
 		return nil, err
 	}
-	// The examined folder and the opened one must be the same.
+	// The folder that was checked must be the one that was opened.
 	if err := sameDir(root, info); err != nil {
 		root.Close()
 		return nil, fmt.Errorf("%s %w", fault.Printable(shown), err)
@@ -154,11 +154,11 @@ func (b *Bin) volumeCan(top string, create bool, where func(*rootfs.Root) (rootf
 	return b.finish(root, top, create)
 }
 
-// hideFromGit hides a new trash at the root of a checkout from git status.
+// hideFromGit hides a new trash at the top of a git checkout from git status.
 func hideFromGit(volume *rootfs.Root, p rootfs.Path) {
 	if _, err := volume.Stat(volume.Own(".git")); err == nil {
 		if rule, err := p.Child(".gitignore"); err == nil {
-			volume.Create(rule, []byte("*\n"), nil) // best effort: only cosmetic
+			volume.Create(rule, []byte("*\n"), nil) // ignore errors: it only affects git status
 		}
 	}
 }
@@ -176,7 +176,7 @@ func sameDir(root *rootfs.Root, want rootfs.Info) error {
 	return err
 }
 
-// finish ensures that a trash has its two folders.
+// finish opens the two folders of a trash, and creates them if create is set.
 func (b *Bin) finish(root *rootfs.Root, base string, create bool) (*can, error) {
 	c := &can{root: root, base: base, shown: filepath.Join(root.RealDir(), "files")}
 	for name, p := range map[string]*rootfs.Path{"files": &c.files, "info": &c.info} {

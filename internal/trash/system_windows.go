@@ -14,7 +14,7 @@ import (
 
 const systemSupported = true
 
-// SystemClosed returns false: only macOS closes its trash to programs.
+// SystemClosed returns false. Only macOS denies programs access to its trash.
 func SystemClosed(string) bool { return false }
 
 const binName = "$Recycle.Bin"
@@ -22,7 +22,7 @@ const binName = "$Recycle.Bin"
 // desktopINI makes Explorer show the folder as the recycle bin.
 const desktopINI = "[.ShellClassInfo]\r\nCLSID={645FF040-5081-101B-9F08-00AA002F954E}\r\nLocalizedResourceName=@%SystemRoot%\\system32\\shell32.dll,-8964\r\n"
 
-// systemDestinations yields the user's part of the recycle bin of p's volume.
+// systemDestinations yields the user's folder in the recycle bin of p's volume.
 func (b *Bin) systemDestinations(p rootfs.Path) iter.Seq2[*can, error] {
 	return func(yield func(*can, error) bool) {
 		yield(b.recycleBin(filepath.Join(b.ws.RealDir(), filepath.FromSlash(p.Dir().String())), true))

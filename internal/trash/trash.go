@@ -1,18 +1,20 @@
-// Package trash moves deleted files to a place where people can find them again: the
-// desktop's trash (FreeDesktop's specification 1.0, Windows' recycle bin, macOS' .Trash), or
-// the workspace's own .trash folder. rootfs.RemoveAll deletes for good.
+// Package trash moves deleted files to a trash from which they can be restored: the
+// desktop's trash (the FreeDesktop specification 1.0, Windows' recycle bin, macOS'
+// .Trash), or the folder .trash in the workspace. To delete permanently, use
+// rootfs.RemoveAll.
 //
-// The invariant: an item given to Put is at every moment in its place, or in the trash with
-// a record of its origin; nothing is overwritten in either direction. Items move by one
-// rename between open folders, so a symlink swapped in is itself trashed, never its target,
-// and nothing is copied unless the caller allows it.
+// The invariant: at every moment, an item given to Put is at its original path, or in the
+// trash with a record of that path. Nothing is overwritten in either direction. An item
+// is moved by one rename between open folders. So if it is replaced by a symlink, the
+// link is moved to the trash, never its target. Nothing is copied unless the caller
+// allows it.
 //
 // # The workspace's .trash
 //
-// Items keep their names in .trash, where note-taking programs also put theirs. The records
-// are in .trash/.quarry, one file each in the format of the desktop's trash. Other programs
-// don't show hidden folders; a record written first reserves the name among processes; and
-// the records move with the workspace, which they could not in a state folder.
+// Items keep their names in .trash, which note-taking programs use too. The records are
+// in .trash/.quarry, one file for each, in the format of the desktop's trash. Other
+// programs don't show hidden folders. Writing the record first reserves the name among
+// processes. And unlike in a state folder, the records move with the workspace.
 package trash
 
 import (
@@ -31,18 +33,18 @@ import (
 
 // Options are the options of a trash. The zero value has no home trash.
 type Options struct {
-	// DataDir contains the home trash: Trash in $XDG_DATA_HOME, or on macOS .Trash in the
-	// home folder. On Windows it is for tests, and contains the recycle bin instead of the root
-	// of the volume.
+	// DataDir is the folder of the home trash: $XDG_DATA_HOME, which contains Trash, or
+	// on macOS the home folder, which contains .Trash. On Windows it is only set in
+	// tests, as the folder that contains the recycle bin.
 	DataDir string
 	// UID selects the user's trash on other volumes; 0 means the process's user.
 	UID int
-	// CopyHome allows copying to the home trash from volumes that can't have their own
-	// trash. The original is deleted when the copy is verified.
+	// CopyHome allows copying to the home trash from volumes that can't have a trash. The
+	// original is deleted after the copy was verified.
 	CopyHome bool
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
-	// Layer is for tests.
+	// Layer is set in tests.
 	Layer *rootfs.Layer
 }
 
@@ -56,15 +58,15 @@ type Bin struct {
 
 // Item is an item in a trash.
 type Item struct {
-	// ID identifies the item for Find. For the system's trash it is the absolute path,
-	// for a local one the path in the workspace.
+	// ID identifies the item for Find. In the system's trash it is the absolute path, in
+	// a local trash the path in the workspace.
 	ID string
 	// Name is its name in the trash.
 	Name string
-	// Original is the recorded original path: absolute, or relative to the workspace in a
-	// local trash; "" if there is no record.
+	// Original is the original path from the record: absolute, or in a local trash
+	// relative to the workspace. It is "" if there is no record.
 	Original string
-	// Path is Original as a path in this workspace, if Inside is set.
+	// Path is Original as a path in this workspace. It is valid if Inside is set.
 	Path    rootfs.Path
 	Inside  bool
 	Deleted time.Time // zero if unknown
@@ -73,32 +75,32 @@ type Item struct {
 	identity string
 }
 
-// Mark distinguishes an item from later ones with the same name in the trash, by its file
-// identity and the date text in its record. It stays the same while the item is in the
-// trash, whatever happens to its content and times. Only items returned by List or Find have
-// one.
+// Mark distinguishes an item from later items with the same name in the trash. It
+// consists of the file's identity and the date in its record, and stays the same while
+// the item is in the trash, even if its content and times change. Only items returned by
+// List or Find have a mark.
 func (i Item) Mark() string {
 	return i.identity + " deleted " + i.Deleted.Format("2006-01-02T15:04:05")
 }
 
-// trashHint is for people at the command line and for programs.
+// trashHint is for command line users and for Go programs.
 const trashHint = "delete to the local trash: --trash local, or Options.Trash in a Go program; Options.TrashDir names the system's"
 
 var (
-	// ErrNoTrash is for a volume without a trash that can't have one.
+	// ErrNoTrash means that the volume has no trash and none can be made.
 	ErrNoTrash = fault.New(fault.InvalidArgument, "this volume has no trash and none can be made", trashHint)
-	// ErrUnsupported is for systems whose trash is not supported.
+	// ErrUnsupported means that this system's trash is not supported.
 	ErrUnsupported = fault.New(fault.InvalidArgument, "the system trash is not supported here", trashHint)
-	// ErrNotFound is for an item that is not, or no longer, in the trash.
+	// ErrNotFound means that the item is not in the trash.
 	ErrNotFound = fault.New(fault.NotFound, "not in the trash", "")
-	// ErrNoOriginal is for an item without an original path in this workspace.
+	// ErrNoOriginal means that the item has no original path in this workspace.
 	ErrNoOriginal = fault.New(fault.InvalidArgument, "it is not known where in this workspace it was; name a destination", "")
 	errNoLocal    = fault.New(fault.InvalidArgument, "the local trash can't be used: move away the file or link in its place, or use --trash system or --trash none", "")
 	errRoot       = errors.New("the workspace itself can't be trashed")
 	errInTrash    = errors.New("it is in the trash already; delete it for good")
 )
 
-// System returns the desktop's trash for files in ws.
+// System returns the desktop's trash, for files in ws.
 func System(ws *rootfs.Root, opts *Options) (*Bin, error) {
 	if !systemSupported {
 		return nil, ErrUnsupported
@@ -123,8 +125,8 @@ func newBin(ws *rootfs.Root, opts *Options, local bool) *Bin {
 	return b
 }
 
-// Put moves the file, symlink or folder at p, which names an entry, into the trash. A
-// folder that contains something the policy refuses is not moved.
+// Put moves the file, symlink or folder at p into the trash. It does not move a folder if
+// the policy refuses anything in it.
 func (b *Bin) Put(ctx context.Context, p rootfs.Path) (Item, error) {
 	if p.IsRoot() {
 		return Item{}, errRoot
@@ -154,15 +156,15 @@ func (b *Bin) Put(ctx context.Context, p rootfs.Path) (Item, error) {
 	return item, nil
 }
 
-// refused names the path that was to be deleted. The error names a path in the trash, which
-// the caller did not ask for.
+// refused returns err with the path that was to be deleted. Otherwise it would name a
+// path in the trash, which means nothing to the caller.
 func refused(p rootfs.Path, err error) error {
 	var e *fault.PathError
 	if !errors.As(err, &e) || e.Kind != fault.IOError && e.Kind != fault.Permission && e.Kind != fault.ReadOnly {
 		return fmt.Errorf("trash %s: %w", fault.Printable(p.String()), err)
 	}
 	if e.Op == "rename" && e.Err != nil {
-		err = e.Err // the rename was from p
+		err = e.Err // the failed rename was from p
 	}
 	return &fault.PathError{Op: "trash", Path: p.String(), Kind: e.Kind, Err: err}
 }
@@ -193,9 +195,9 @@ func (b *Bin) put(p rootfs.Path, info rootfs.Info) (Item, error) {
 	return Item{}, err
 }
 
-// List returns the items in the trash, newest first, and the unreadable ones. A system
-// trash also lists files that other programs deleted from other folders; Inside is false
-// for those.
+// List returns the items in the trash, newest first, and errors about items that can't be
+// read. A system trash also lists files that were deleted from other folders; their
+// Inside is false.
 func (b *Bin) List() (items []Item, skipped []error, err error) {
 	for c, err := range b.existing() {
 		if err != nil {
@@ -208,7 +210,8 @@ func (b *Bin) List() (items []Item, skipped []error, err error) {
 	}
 	sort.SliceStable(items, func(i, j int) bool {
 		x, y := &items[i], &items[j]
-		// Records have a resolution of one second. Moving an item here changed its inode.
+		// Records have a resolution of one second. Within a second the inodes' change
+		// times decide, which were set by the move to the trash.
 		return cmp.Or(y.Deleted.Compare(x.Deleted), y.Info.ChangeTime.Compare(x.Info.ChangeTime), strings.Compare(x.ID, y.ID)) < 0
 	})
 	return items, skipped, nil
@@ -221,7 +224,8 @@ func (b *Bin) Find(id string) (Item, error) {
 	return item, err
 }
 
-// in runs f with the trash folder that contains id, if there is one.
+// in calls f with the trash folder and the item's name in it, if id is in an existing
+// trash folder.
 func (b *Bin) in(id string, f func(c *can, name string)) bool {
 	for c, err := range b.existing() {
 		if err != nil {
@@ -252,8 +256,8 @@ func (b *Bin) Read(item Item, limit int64) ([]byte, error) {
 	return data, err
 }
 
-// Restore moves an item back to its original path, or to another path if to is not the
-// root. It never overwrites, and creates missing folders.
+// Restore moves an item to the path to, or to its original path if to is the root. It
+// never overwrites, and creates missing folders.
 func (b *Bin) Restore(item Item, to rootfs.Path) (rootfs.Path, error) {
 	if to.IsRoot() {
 		if !item.Inside {
@@ -269,16 +273,17 @@ func (b *Bin) Restore(item Item, to rootfs.Path) (rootfs.Path, error) {
 	return to, nil
 }
 
-// EmptyOptions select what Empty deletes. The zero value means everything from this
-// workspace.
+// EmptyOptions select the items that Empty deletes. The zero value selects everything
+// from this workspace.
 type EmptyOptions struct {
-	// Before keeps items that were deleted later or at an unknown time; zero keeps none.
+	// Before, if set, keeps items that were deleted at that time or later, or at an
+	// unknown time.
 	Before time.Time
-	// Everything includes items from elsewhere.
+	// Everything includes items from other folders.
 	Everything bool
 }
 
-// Empty deletes items for good and returns them, with any errors.
+// Empty permanently deletes items. It returns those deleted, even if there are errors.
 func (b *Bin) Empty(ctx context.Context, opts EmptyOptions) (gone []Item, err error) {
 	items, skipped, err := b.List()
 	if err != nil {
@@ -288,7 +293,8 @@ func (b *Bin) Empty(ctx context.Context, opts EmptyOptions) (gone []Item, err er
 		if err := context.Cause(ctx); err != nil {
 			return gone, errors.Join(append(skipped, err)...)
 		}
-		// All of a local trash came from the workspace, also items without a record.
+		// Everything in a local trash came from the workspace, including items without a
+		// record.
 		if !item.Inside && !b.local && !opts.Everything || !opts.Before.IsZero() && (item.Deleted.IsZero() || !item.Deleted.Before(opts.Before)) {
 			continue
 		}
@@ -301,7 +307,7 @@ func (b *Bin) Empty(ctx context.Context, opts EmptyOptions) (gone []Item, err er
 	return gone, errors.Join(skipped...)
 }
 
-// Delete deletes one item for good.
+// Delete permanently deletes one item.
 func (b *Bin) Delete(item Item) error {
 	err := ErrNotFound
 	b.in(item.ID, func(c *can, name string) { err = c.delete(name) })

@@ -44,7 +44,7 @@ func newDesk(t testing.TB, dir string, local bool, opts Options) *desk {
 	return d
 }
 
-// kinds runs a test on the home trash and on the vault's.
+// kinds runs a test with the home trash and with the local one.
 func kinds(t *testing.T, f func(t *testing.T, d *desk)) {
 	t.Run("home", func(t *testing.T) {
 		f(t, newDesk(t, t.TempDir(), false, Options{DataDir: filepath.Join(t.TempDir(), "share")}))
@@ -216,7 +216,7 @@ func TestRestoreNeverOverwrites(t *testing.T) {
 		if len(d.list()) != 1 {
 			t.Error("a refused restore lost the item")
 		}
-		// A file where a folder is needed.
+		// A parent folder of the original path is now a file.
 		d.must(os.RemoveAll(filepath.Join(d.dir, "a")))
 		d.write("a", "a file now")
 		if _, err := d.bin.Restore(item, rootfs.Path{}); err == nil {
@@ -260,7 +260,7 @@ func TestRefused(t *testing.T) {
 	})
 }
 
-// An error names the path that was to be deleted, not a path in the trash.
+// An error has the path that was to be deleted, not a path in the trash.
 func TestRefusalNamesTheFile(t *testing.T) {
 	d := newDesk(t, t.TempDir(), true, Options{})
 	d.write("a", "")
@@ -304,8 +304,8 @@ func TestEmpty(t *testing.T) {
 	})
 }
 
-// Files that other programs deleted elsewhere are listed, but kept unless requested, and
-// can't be restored outside of the workspace.
+// Files that other programs deleted from other folders are listed. They are deleted only
+// on request, and can't be restored outside the workspace.
 func TestItemsFromElsewhere(t *testing.T) {
 	stress.NeedsUnix(t, "records of the desktop's trash")
 	data := t.TempDir()
@@ -371,7 +371,7 @@ func TestLocalTrashOfObsidian(t *testing.T) {
 			t.Errorf("trashing %s: %v", inside, err)
 		}
 	}
-	// Emptied by hand: the remaining record is soon ignored.
+	// The item was removed by hand, so its record is ignored.
 	d.must(os.Remove(filepath.Join(d.dir, ".trash/old 1.md")))
 	if n := len(d.list()); n != 0 {
 		t.Errorf("%d items after emptying by hand", n)
@@ -397,7 +397,8 @@ func TestLocalTrashMustBeAFolder(t *testing.T) {
 	}
 }
 
-// Several processes trash files with the same name at once: all of them arrive.
+// If several processes delete files with the same name concurrently, all of them are in
+// the trash.
 func TestConcurrentPuts(t *testing.T) {
 	kinds(t, func(t *testing.T, d *desk) {
 		const n = 24
@@ -410,7 +411,7 @@ func TestConcurrentPuts(t *testing.T) {
 			wg.Add(1)
 			go func() {
 				defer wg.Done()
-				ws, err := rootfs.Open(d.dir, nil) // as another process would
+				ws, err := rootfs.Open(d.dir, nil) // like another process
 				if err != nil {
 					errs[i] = err
 					return
@@ -492,8 +493,8 @@ func FuzzRecord(f *testing.F) {
 	})
 }
 
-// The trash knows which of several items with one name came last, also within the second
-// that records resolve.
+// List knows the order of items with the same name even if they were deleted within a
+// second, the resolution of records.
 func TestNewestFirstWithinASecond(t *testing.T) {
 	at := time.Date(2026, 11, 16, 12, 0, 0, 0, time.Local)
 	fixed := func() time.Time { return at }
@@ -540,8 +541,8 @@ func TestNamesInPlainTrash(t *testing.T) {
 	}
 }
 
-// macOS does not list the trash without Full Disk Access; a folder without permissions is
-// closed in the same way.
+// Without Full Disk Access macOS denies listing the trash. A folder without permissions
+// behaves in the same way.
 func TestClosed(t *testing.T) {
 	if os.Getuid() == 0 || runtime.GOOS == "windows" {
 		t.Skip("nothing is closed to root: run it as an ordinary user")

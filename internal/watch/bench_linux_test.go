@@ -58,8 +58,8 @@ func BenchmarkBarrierIdle(b *testing.B) {
 	}
 }
 
-// BenchmarkEvents is the cost of one event, read and recorded: 4,000 files of 20
-// folders change between two barriers.
+// BenchmarkEvents measures reading and recording one event: 4,000 files in 20 folders
+// change between two barriers.
 func BenchmarkEvents(b *testing.B) {
 	dir := b.TempDir()
 	for i := range 20 {
@@ -101,7 +101,7 @@ func BenchmarkEvents(b *testing.B) {
 	b.ReportMetric(float64(w.Status().Events-start)/b.Elapsed().Seconds(), "events/s")
 }
 
-// BenchmarkRenameTree is a barrier after the top folder of the tree was renamed.
+// BenchmarkRenameTree measures a barrier after the top folder of the tree was renamed.
 func BenchmarkRenameTree(b *testing.B) {
 	dir := b.TempDir()
 	const folders = 1000

@@ -17,34 +17,34 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// One handle watches the whole tree. The file system puts a change into the handle's queue
-// inside the call that makes it, so a barrier empties the queue: it cancels the waiting
-// read. If the read already has a result, the cancellation comes too late and the result is
-// used; if not, the queue was empty. The system keeps events between two reads, so
-// cancelling loses nothing. No file is made for it, and no timer is involved.
+// One handle watches the whole tree. The file system adds a change to the handle's queue
+// during the call that makes it. A barrier empties the queue by cancelling the pending
+// read. If the read already has a result, the cancellation has no effect and the result
+// is used; if not, the queue was empty. The system keeps events between two reads, so
+// cancelling loses nothing. No marker file and no timer is needed.
 //
-// Writes to a file that stays open are reported when the program flushes or closes it: until then the folder
-// has no record of them either.
+// Writes to an open file are reported when the program flushes or closes it. Until then
+// its folder doesn't show them either.
 type system struct {
 	folders
 
 	handle  windows.Handle
-	event   windows.Handle // signalled when a read has ended
+	event   windows.Handle // set when a read has ended
 	quit    windows.Handle
 	read    *windows.Overlapped
 	buf     []byte
 	reading bool
 
 	done      sync.WaitGroup
-	listening bool  // background runs
-	failed    error // why no folder is watched
+	listening bool  // background is running
+	failed    error // the reason why nothing is watched
 	moved     bool  // a folder was renamed: see rearm
 	events    uint64
 	lost      uint64
 }
 
-// bufferSize is the system's buffer between two reads: 256 KiB are some thousand changes. It is taken from
-// memory that is never paged out.
+// bufferSize is the size of the system's buffer for events between two reads. 256 KiB
+// hold some thousand changes. The buffer is in memory that is never paged out.
 const bufferSize = 256 << 10
 
 const filter = windows.FILE_NOTIFY_CHANGE_FILE_NAME | windows.FILE_NOTIFY_CHANGE_DIR_NAME | windows.FILE_NOTIFY_CHANGE_ATTRIBUTES |
@@ -61,7 +61,7 @@ func (w *Watcher) start(ctx context.Context) error {
 		s.failed = fmt.Errorf("the system refused to watch the folder: %w", err)
 		return ctx.Err()
 	}
-	// Folders that appear while the others are listed cause events.
+	// Folders created during the listing cause events.
 	if err := s.learn(ctx, ""); err != nil {
 		return err
 	}
@@ -71,7 +71,8 @@ func (w *Watcher) start(ctx context.Context) error {
 	return nil
 }
 
-// listen starts to read between barriers, unless that is already done. w.mu is held.
+// listen begins to read events between barriers, unless that has begun. The caller holds
+// w.mu.
 func (w *Watcher) listen() {
 	if s := &w.system; !w.opts.idle && !s.listening {
 		s.listening = true
@@ -79,7 +80,7 @@ func (w *Watcher) listen() {
 	}
 }
 
-// begin opens the folder and asks for its changes.
+// begin opens the folder and starts the first read.
 func (w *Watcher) begin() (err error) {
 	s := &w.system
 	if s.event == 0 {
@@ -108,7 +109,7 @@ func (w *Watcher) begin() (err error) {
 	return s.ask()
 }
 
-// ask starts a read.
+// ask starts an asynchronous read.
 func (s *system) ask() error {
 	windows.ResetEvent(s.event)
 	s.read = &windows.Overlapped{HEvent: s.event}
@@ -120,7 +121,7 @@ func (s *system) ask() error {
 	return err
 }
 
-// got returns the result of the read; none is set if there was nothing.
+// got returns the result of the read. none is set if there is none.
 func (s *system) got(wait bool) (block []byte, none, lost bool, err error) {
 	var n uint32
 	err = windows.GetOverlappedResult(s.handle, s.read, &n, wait)
@@ -141,10 +142,9 @@ func (s *system) got(wait bool) (block []byte, none, lost bool, err error) {
 	return s.buf[:n], false, n == 0, nil
 }
 
-// drain empties the queue. The queue counts as empty when it was found empty
-// twice in a row: Wine reports events from another process, and may answer a
-// request before it has seen earlier changes. No test has shown that the second
-// read is needed.
+// drain empties the queue. It requires the queue to be empty twice in a row, because Wine
+// reports events from another process, which may answer before it has seen earlier
+// changes. No test has shown that the second read is needed.
 func (w *Watcher) drain(ctx context.Context) error {
 	s := &w.system
 	for empty := 0; empty < 2 && s.failed == nil; {
@@ -152,7 +152,7 @@ func (w *Watcher) drain(ctx context.Context) error {
 			return err
 		}
 		if s.reading {
-			windows.CancelIoEx(s.handle, s.read) // fails if the read has ended, which is fine
+			windows.CancelIoEx(s.handle, s.read) // has no effect if the read has ended
 		}
 		none, err := w.take1(ctx, true)
 		if err != nil {
@@ -196,7 +196,7 @@ var underWine = sync.OnceValue(func() bool {
 	return windows.NewLazySystemDLL("ntdll.dll").NewProc("wine_get_version").Find() == nil
 })
 
-// restarted watches the folder that replaced the old one.
+// restarted watches a folder that has replaced the old one.
 func (w *Watcher) restarted(ctx context.Context) error {
 	s := &w.system
 	if w.root.FSKind() != rootfs.FSLocal {
@@ -211,9 +211,10 @@ func (w *Watcher) restarted(ctx context.Context) error {
 	return nil
 }
 
-// rearm starts to watch again. Under Wine this is done after each move of a folder: Wine keeps reporting
-// changes in a moved folder under the old name, and watches a folder only after it has been opened (8.0,
-// server/change.c). Closing the handle resets this; the listing that follows opens every folder.
+// rearm stops and restarts watching. Under Wine this is needed after each move of a
+// folder: Wine continues to report changes in the moved folder under its old name, and
+// only watches folders that have been opened (8.0, server/change.c). Closing the handle
+// resets this, and the following listing opens every folder.
 func (w *Watcher) rearm(ctx context.Context) error {
 	s := &w.system
 	s.end()
@@ -223,7 +224,7 @@ func (w *Watcher) rearm(ctx context.Context) error {
 	return s.lose(ctx)
 }
 
-// fail gives up watching. From then on the caller sweeps.
+// fail stops watching. From then on, the caller sweeps.
 func (w *Watcher) fail(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -257,8 +258,7 @@ func (w *Watcher) parse(ctx context.Context, block []byte) {
 	}
 }
 
-// named finds the long form of a name, since the system may report the short
-// one.
+// named converts a path to its long form, because the system may report the short one.
 func (w *Watcher) named(ctx context.Context, path string, op Op) {
 	if strings.Contains(path, "~") {
 		p, err := w.root.ResolveEntry(path)
@@ -284,7 +284,7 @@ func opOf(action uint32) Op {
 	return Written | Changed
 }
 
-// background empties the queue between barriers, before it is full.
+// background reads the queue between barriers, before it is full.
 func (w *Watcher) background() {
 	s := &w.system
 	for {
@@ -328,7 +328,7 @@ func (w *Watcher) stop() error {
 	return nil
 }
 
-// end stops reading; the buffer is the system's until the read has ended.
+// end stops reading. The buffer belongs to the system until the read has ended.
 func (s *system) end() {
 	if s.handle == 0 {
 		return
@@ -347,7 +347,7 @@ func (w *Watcher) unmark() {}
 func (w *Watcher) rescan(dir rootfs.Path)           { w.system.rescan(dir) }
 func (w *Watcher) settle(ctx context.Context) error { return w.system.settle(ctx) }
 
-// swept removes the report of the root, because the sweep includes all events until then.
+// swept removes the report of the root, because the sweep has covered all events so far.
 func (w *Watcher) swept(func(dir string) bool) error { return nil }
 
 func (w *Watcher) unwatched() []rootfs.Path {

@@ -273,8 +273,8 @@ func (c *changer) allocate() []string {
 	return tops(p)
 }
 
-// keptHandle writes through a handle opened some changes ago: its file or a folder above it
-// may have moved or been deleted.
+// keptHandle writes through a handle opened some changes ago. The file or a parent folder
+// may have been moved or deleted since.
 func (c *changer) keptHandle() []string {
 	all := []string{"d0", "d1", "d2", "d3"} // it may be anywhere
 	if c.fd != nil {

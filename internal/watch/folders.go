@@ -9,18 +9,17 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// folders is for systems that watch a whole tree and report changes by path: they don't say
-// whether a deleted name was a folder, so the existing folders are recorded here, as on
-// Linux through their watches. It is compiled on all systems, so that its tests run on all of
-// them.
+// folders is used on systems that watch a whole tree and report changes by path. They
+// don't tell whether a deleted name was a folder, so folders records which ones exist. It
+// is compiled on all systems, so that its tests run everywhere.
 type folders struct {
-	w     *Watcher        // the results are added to its pending set
-	known map[string]bool // by path; false: not admitted, and the folders below are unknown
-	asked []string        // folders newly admitted by rescan
+	w     *Watcher        // changes are added to its pending set
+	known map[string]bool // by path; false means not admitted, so folders below are not recorded
+	asked []string        // folders that rescan has newly admitted
 }
 
-// learn lists the folders below dir. An unreadable folder counts as known: its own events
-// report changes.
+// learn records the folders below dir. An unreadable folder is recorded too: its own
+// events report when that changes.
 func (f *folders) learn(ctx context.Context, dir string) error {
 	todo := []string{dir}
 	for len(todo) > 0 {
@@ -75,8 +74,8 @@ func (f *folders) admits(dir, name string) bool {
 	return f.w.opts.Admit == nil || f.w.opts.Admit(p, name)
 }
 
-// inside reports whether all folders above path are admitted. An unknown folder will be
-// reported as a tree.
+// inside reports whether all parent folders of path are admitted. An unknown folder
+// counts as admitted, because it will be reported as a tree.
 func (f *folders) inside(path string) bool {
 	for i := 0; i < len(path); i++ {
 		if path[i] != '/' {
@@ -89,14 +88,14 @@ func (f *folders) inside(path string) bool {
 	return true
 }
 
-// steering reports whether path is the file in a protected folder that decides which files
-// belong to a search.
+// steering reports whether path is a file in a protected folder that determines which
+// files are searched.
 func steering(path string) bool {
 	return path == ".git/info/exclude" || strings.HasSuffix(path, "/.git/info/exclude")
 }
 
-// happened handles one event. It looks up whether the name is a folder now. If that has
-// changed since the event, another event follows.
+// happened handles one event. It checks whether the path is a folder now. If that has
+// changed after the event, there will be another event.
 func (f *folders) happened(ctx context.Context, path string, op Op) {
 	if steering(path) {
 		f.noteFile(path, op)
@@ -117,7 +116,8 @@ func (f *folders) happened(ctx context.Context, path string, op Op) {
 	if op&(Created|Removed) != 0 {
 		info, err := f.w.root.Stat(f.w.path(path))
 		if rootfs.KindOf(err) == fault.ProtectedPath {
-			// The folder itself is reported when it comes and goes, but not its contents.
+			// The folder itself is reported when it is made or deleted, but not its
+			// contents.
 			f.w.noteProtected([]byte(path[:len(path)-len(base(path))]), base(path))
 			f.known[path] = false
 			f.noteFile(path, op)
@@ -126,7 +126,7 @@ func (f *folders) happened(ctx context.Context, path string, op Op) {
 		isDir = err == nil && info.Type == rootfs.TypeDir
 	}
 	if isDir && wasDir && op&(Created|Removed|over) == 0 {
-		return // the folder's own times: changes in it have events of their own
+		return // only the folder's own times: changes in it have their own events
 	}
 	if wasDir {
 		f.forget(path)
@@ -163,7 +163,7 @@ func parent(path string) string {
 
 func base(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
-// forget drops a folder and those below.
+// forget removes a folder and those below it.
 func (f *folders) forget(dir string) {
 	delete(f.known, dir)
 	prefix := dir + "/"
@@ -182,7 +182,7 @@ func (f *folders) lose(ctx context.Context) error {
 	return f.learn(ctx, "")
 }
 
-// rescan asks Admit again about the folders below dir. Newly admitted ones are
+// rescan calls Admit again for the folders below dir. Newly admitted folders are
 // reported.
 func (f *folders) rescan(dir rootfs.Path) {
 	top := dir.String()
@@ -203,7 +203,7 @@ func (f *folders) rescan(dir rootfs.Path) {
 	}
 }
 
-// settle lists the folders newly admitted by rescan.
+// settle records the folders below those newly admitted by rescan.
 func (f *folders) settle(ctx context.Context) error {
 	for _, d := range f.asked {
 		if !f.inside(d) {

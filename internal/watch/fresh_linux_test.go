@@ -43,8 +43,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// stamp is the visible state of a file. ctime shows that a change of any kind was reported:
-// since Linux 6.13 it differs after each look.
+// stamp is the visible state of a file. Since Linux 6.13 ctime is different after each
+// look, so it shows any later change.
 type stamp struct {
 	mode  uint32
 	size  int64
@@ -54,8 +54,8 @@ type stamp struct {
 	nlink uint64
 }
 
-// mirror acts like a user of the package: it reads the disk only where a report says so, and goes stale if a
-// change is not reported.
+// mirror acts like a user of the package. It reads the disk only where a report says so,
+// so it becomes stale if a change is not reported.
 type mirror struct {
 	t       *testing.T
 	dir     string // of the root
@@ -309,7 +309,7 @@ func workspaceIn(t *testing.T, dir string) (string, string) {
 	return dir, root
 }
 
-// A barrier reports every change that another process has acknowledged before.
+// A barrier reports every change that another process has confirmed before.
 func TestAcknowledgedChangesAreReported(t *testing.T) {
 	for _, c := range []struct {
 		name    string

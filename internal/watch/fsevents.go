@@ -15,63 +15,63 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// This file turns the events of macOS into changes. Only the system calls are in
-// fsevents_darwin.go, so that its tests run on every system, with a stream that behaves like
-// the one of macOS.
+// This file converts macOS events to changes. Only the system calls are in
+// fsevents_darwin.go, so the tests run on every system, with a simulated event stream.
 //
-// One stream watches the root and, beside it, a folder of our own. The kernel has one queue for all volumes,
-// which a daemon empties in order. It collects events of a stream for some milliseconds, and within these the
-// order is not kept. So a barrier makes a file in our folder and waits for its event: the daemon knows all
-// earlier changes then. After that it asks the daemon to deliver the events it still holds back. If the event
-// doesn't come in time, the root counts as unwatched for this answer; if that happens twice in a row, for
-// good.
+// One stream watches the root and a marker folder of our own. The kernel has one event
+// queue for all volumes, from which a daemon reads in order. The daemon collects a
+// stream's events for some milliseconds, and within that time loses their order. So a
+// barrier creates a marker file and waits for its event: the daemon then knows all
+// earlier changes. Then the barrier makes the daemon deliver the events it has collected.
+// If the marker's event is late, the root counts as unwatched for this answer; if that
+// happens twice in a row, permanently.
 type fsevents struct {
 	folders
 	sys  fsSystem
 	in   *arrivals
-	live fsStream // nil: no folder is watched
+	live fsStream // nil if nothing is watched
 
 	failed error
-	late   bool          // the last marker did not arrive
-	wait   time.Duration // for a marker's event
-	prefix string        // of the paths of the root's events
-	own    string        // of the paths in our own folder
-	mounts []rootfs.Path // volumes below the root, which are swept
+	late   bool          // the last marker's event did not arrive in time
+	wait   time.Duration // how long to wait for a marker's event
+	prefix string        // prefix of paths of events in the root
+	own    string        // prefix of paths of events in the marker folder
+	mounts []rootfs.Path // volumes below the root, which must be swept
 
 	events, lost uint64
 }
 
-// fsSystem is the part of the system that the watcher needs.
+// fsSystem has the system calls that the watcher needs.
 type fsSystem interface {
-	// open begins a stream for the root and our own folder. It returns the paths
-	// of both as events spell them. It fails if events can't be trusted here.
+	// open opens a stream for the root and the marker folder. It returns their paths as
+	// spelled in events. It fails if events are unreliable here.
 	open(in *arrivals) (s fsStream, root, own string, err error)
-	// touch makes a file in our own folder and returns a function that removes it.
+	// touch creates a marker file and returns a function that removes it.
 	touch(name string) (remove func(), err error)
-	// mounted lists the volumes below the root, and whether that changed.
+	// mounted returns the volumes below the root, and whether they have changed.
 	mounted() (at []rootfs.Path, changed bool)
 }
 
 // fsStream is an open stream.
 type fsStream interface {
-	flush() // returns after everything held back was delivered
-	close() // nothing is delivered afterwards
+	flush() // returns after all collected events were delivered
+	close() // after close, nothing is delivered
 }
 
-// fsEvent is one event: a path, and flags that may combine several events there.
+// fsEvent is an event of a path. Its flags may combine several changes.
 type fsEvent struct {
 	path  string
 	flags uint32
 }
 
-// Flags of an event, as FSEvents.h has them.
+// Flags of events, from FSEvents.h.
 const (
 	fsMustScan      uint32 = 0x1  // compare everything below
 	fsUserDropped   uint32 = 0x2  // events were lost in the daemon
 	fsKernelDropped uint32 = 0x4  // or in the kernel
-	fsIDsWrapped    uint32 = 0x8  // numbers of events began anew
-	fsHistoryDone   uint32 = 0x10 // not a change: past events were delivered
-	fsRootChanged   uint32 = 0x20 // a folder on the way to a watched one, or itself
+	fsIDsWrapped    uint32 = 0x8  // event ids started again from zero
+	fsHistoryDone   uint32 = 0x10 // no change: the past events have been delivered
+	fsRootChanged   uint32 = 0x20 // a watched folder or one of its parents was moved or replaced
 	fsMount         uint32 = 0x40
 	fsUnmount       uint32 = 0x80
 	fsCreated       uint32 = 0x100
@@ -94,7 +94,7 @@ const (
 const (
 	markerPrefix   = "events-"
 	markerPatience = 2 * time.Second
-	// maxArrived bounds the events kept between two barriers: about 10 MB.
+	// maxArrived limits the events stored between two barriers, to about 10 MB.
 	maxArrived = 1 << 16
 )
 
@@ -103,19 +103,19 @@ var (
 	errUnordered = errors.New("FSEvents told of a file of our own before it told of earlier ones")
 )
 
-// arrivals receives events from the system's thread.
+// arrivals stores events received on the system's thread.
 type arrivals struct {
 	signal func()
 
 	mu     sync.Mutex
-	own    string // of the paths in our own folder
+	own    string // prefix of paths in the marker folder
 	events []fsEvent
-	lost   bool                     // more events than fit
-	marks  map[string]chan struct{} // by name: closed when its event comes
+	lost   bool                     // there were too many events
+	marks  map[string]chan struct{} // by a marker's name: closed when its event arrives
 }
 
-// deliver records events. The strings must be copies: the system's own memory is valid
-// only during its call.
+// deliver stores events. Their strings must be copies, because the system's memory is
+// only valid during its call.
 func (a *arrivals) deliver(events []fsEvent) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -135,7 +135,8 @@ func (a *arrivals) deliver(events []fsEvent) {
 	a.signal()
 }
 
-// expect returns a channel that is closed when the event of one of our own files arrives.
+// expect returns a channel that is closed when the event of the marker called name
+// arrives.
 func (a *arrivals) expect(name string) <-chan struct{} {
 	came := make(chan struct{})
 	a.mu.Lock()
@@ -144,7 +145,7 @@ func (a *arrivals) expect(name string) <-chan struct{} {
 	return came
 }
 
-// forget gives up waiting for names.
+// forget removes the channels of markers.
 func (a *arrivals) forget(names ...string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -161,8 +162,8 @@ func (a *arrivals) take() (events []fsEvent, lost bool) {
 	return events, lost
 }
 
-// begin opens the stream, checks that its barrier works, and lists the folders.
-// Without a stream the caller sweeps; that is not an error.
+// begin opens the stream, checks that barriers work, and records the folders. If there is
+// no stream, that is not an error: the caller sweeps.
 func (s *fsevents) begin(ctx context.Context) error {
 	s.folders.known = map[string]bool{}
 	s.in = &arrivals{signal: s.w.wakeUp, marks: map[string]chan struct{}{}}
@@ -196,7 +197,7 @@ func (s *fsevents) end() {
 	}
 }
 
-// restart watches the folder that is now at the root's path.
+// restart watches the folder now at the root's path.
 func (s *fsevents) restart(ctx context.Context) error {
 	s.end()
 	if err := s.begin(ctx); err != nil {
@@ -207,13 +208,13 @@ func (s *fsevents) restart(ctx context.Context) error {
 	return nil
 }
 
-// markers counts our own files, over all watchers of this process.
+// markers counts the markers of all watchers in this process.
 var markers atomic.Uint64
 
 func markerName() string { return fmt.Sprintf("%s%d-%d", markerPrefix, os.Getpid(), markers.Add(1)) }
 
-// sync makes a file of our own and waits for its event, then for events that are held back. late is true if
-// the event is not in time.
+// sync creates a marker and waits for its event, and then for collected events. late is
+// set if the marker's event does not arrive in time.
 func (s *fsevents) sync(ctx context.Context) (late bool, err error) {
 	name := markerName()
 	came := s.in.expect(name)
@@ -236,8 +237,8 @@ func (s *fsevents) sync(ctx context.Context) (late bool, err error) {
 	return false, nil
 }
 
-// prove makes files of our own and then a barrier, after which their events must have
-// arrived. It also waits until the stream has started.
+// prove checks that the events of some markers have arrived after a barrier. It also
+// waits until the stream has started.
 func (s *fsevents) prove(ctx context.Context) error {
 	if err := s.inTime(ctx); err != nil {
 		return err
@@ -275,7 +276,8 @@ func (s *fsevents) inTime(ctx context.Context) error {
 	return err
 }
 
-// drain is the barrier. Arrived events are handled even if the marker is late.
+// drain is the barrier. It handles the events that have arrived even if the marker is
+// late.
 func (s *fsevents) drain(ctx context.Context) error {
 	if s.live == nil {
 		return nil
@@ -284,7 +286,7 @@ func (s *fsevents) drain(ctx context.Context) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case err != nil: // no marker can be made: the disk may be full
+	case err != nil: // no marker could be created, for example on a full disk
 		late = true
 	}
 	if late && s.late {
@@ -299,8 +301,8 @@ func (s *fsevents) drain(ctx context.Context) error {
 			return err
 		}
 	}
-	// Their order has no meaning. A new folder must be handled before its entries, or the
-	// folder above would be compared as a whole.
+	// Events arrive in any order. Sort a new folder before its entries: otherwise its
+	// parent would be compared as a whole.
 	slices.SortStableFunc(events, func(a, b fsEvent) int { return strings.Compare(a.path, b.path) })
 	for i, e := range events {
 		again, err := s.one(ctx, e)
@@ -317,7 +319,7 @@ func (s *fsevents) drain(ctx context.Context) error {
 	return nil
 }
 
-// one handles an event. again means that the stream has to be opened again.
+// one handles an event. again is set if the stream must be reopened.
 func (s *fsevents) one(ctx context.Context, e fsEvent) (again bool, err error) {
 	if e.flags&fsRootChanged != 0 {
 		return true, nil
@@ -334,7 +336,7 @@ func (s *fsevents) one(ctx context.Context, e fsEvent) (again bool, err error) {
 		return false, nil
 	}
 	if !below || path == "" && e.flags&fsMustScan != 0 {
-		// A path outside of the root: it may be another spelling of the root.
+		// The path is outside the root, or another spelling of it.
 		s.lost++
 		return false, s.lose(ctx)
 	}
@@ -350,13 +352,13 @@ func (s *fsevents) one(ctx context.Context, e fsEvent) (again bool, err error) {
 	return false, nil
 }
 
-// ours reports whether a path belongs to a marker, in a folder below the root.
+// ours reports whether path is a marker's, in case the marker folder is below the root.
 func (s *fsevents) ours(path string) bool {
 	name, ok := strings.CutPrefix(path, s.own)
 	return ok && strings.HasPrefix(name, markerPrefix) && !strings.Contains(name, "/")
 }
 
-// compare reports a folder with all its contents.
+// compare reports a folder as a tree.
 func (s *fsevents) compare(ctx context.Context, path string) {
 	if path == "" {
 		s.w.pending.all()
@@ -371,15 +373,15 @@ func (s *fsevents) compare(ctx context.Context, path string) {
 		return
 	}
 	s.w.pending.tree([]byte(path))
-	s.noteFile(path, Created|Removed|Written|Changed) // a file may be there instead
+	s.noteFile(path, Created|Removed|Written|Changed) // the path may now be a file
 	s.forget(path)
 	if info, err := s.w.root.Stat(s.w.path(path)); err == nil && info.Type == rootfs.TypeDir && s.admits(parent(path), base(path)) {
 		s.learn(ctx, path)
 	}
 }
 
-// steeringBelow lists the files in a protected folder that decide which files belong to a search: they have
-// no events if the folder is reported as a whole.
+// steeringBelow lists the files in a protected folder that determine which files are
+// searched. If the folder is reported as a whole, they have no events of their own.
 func steeringBelow(path string) []string {
 	switch {
 	case base(path) == ".git":
@@ -390,11 +392,11 @@ func steeringBelow(path string) []string {
 	return nil
 }
 
-// changed handles the events of a path. Flags are combined; only looking at the file tells which event was the
-// last.
+// changed handles the events of a path. Since flags are combined, only the file's present
+// state tells which event was last.
 func (s *fsevents) changed(ctx context.Context, path string, flags uint32) {
 	if path == "" {
-		return // the root's own times: changes in it have events of their own
+		return // only the root's own times: changes in it have their own events
 	}
 	_, err := s.w.root.Stat(s.w.path(path))
 	gone := rootfs.KindOf(err) == fault.NotFound
@@ -405,7 +407,7 @@ func (s *fsevents) changed(ctx context.Context, path string, flags uint32) {
 	switch named := flags&fsNamed != 0; {
 	case named && gone:
 		op |= Removed
-		// Created, written and removed in one event: its content may now be under another name.
+		// Created, written and removed: the content may now be under another name.
 		s.w.pending.passed = s.w.pending.passed || flags&(fsCreated|fsRenamed) != 0 && flags&fsModified != 0
 	case named:
 		op |= Created | over
@@ -415,7 +417,7 @@ func (s *fsevents) changed(ctx context.Context, path string, flags uint32) {
 	s.happened(ctx, path, op)
 }
 
-// remounted looks for volumes that came or went below the root.
+// remounted reports volumes that were mounted or unmounted below the root.
 func (s *fsevents) remounted(ctx context.Context) error {
 	if s.live == nil {
 		return ctx.Err()
@@ -428,7 +430,8 @@ func (s *fsevents) remounted(ctx context.Context) error {
 	return s.lose(ctx)
 }
 
-// unwatched is the root, or the volumes below it: they may be network drives.
+// unwatched returns the root if it is not watched, and otherwise the volumes below it,
+// which may be network drives.
 func (s *fsevents) unwatched() []rootfs.Path {
 	if s.live == nil || s.late {
 		return []rootfs.Path{{}}

@@ -241,7 +241,7 @@ func TestStreamEvents(t *testing.T) {
 	}
 }
 
-// A barrier that doesn't work is not trusted.
+// If a barrier doesn't work, events are not relied on.
 func TestStreamDoubts(t *testing.T) {
 	t.Run("no framework", func(t *testing.T) {
 		s := newStreamed(t, "", nil)

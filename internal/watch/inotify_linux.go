@@ -20,20 +20,21 @@ import (
 )
 
 const (
-	// dirMask has the events of entries of a watched folder. IN_DELETE_SELF and IN_MOVE_SELF are omitted: the
-	// watch on the folder above reports the same by name, and IN_IGNORED follows a deletion in any case, so
-	// they would only fill the queue. IN_EXCL_UNLINK is omitted because it depends on the state of a
-	// directory cache entry, which some file systems drop for files that still exist; an extra event does no
-	// harm. IN_MASK_CREATE would refuse a folder that is watched already; we want its descriptor instead,
-	// which tells where it was before.
+	// dirMask has the events for entries of a watched folder. IN_DELETE_SELF and
+	// IN_MOVE_SELF are omitted, because the parent's watch reports the same by name, and
+	// IN_IGNORED follows a deletion anyway; they would only fill the queue.
+	// IN_EXCL_UNLINK is omitted because it depends on the directory cache, from which
+	// some file systems drop entries of existing files; an additional event does no harm.
+	// IN_MASK_CREATE is omitted because it refuses a folder that is already watched, but
+	// we want its descriptor, which tells where the folder was before.
 	dirMask = unix.IN_CREATE | unix.IN_DELETE | unix.IN_MOVED_FROM | unix.IN_MOVED_TO |
 		unix.IN_MODIFY | unix.IN_CLOSE_WRITE | unix.IN_ATTRIB
 
-	// 64 KiB holds 2,000 events of usual names. An event needs 16 bytes and up
-	// to 256 for its name.
+	// 64 KiB hold 2,000 events with names of normal length. An event takes 16 bytes, and
+	// up to 256 more for its name.
 	eventBuf = 64 << 10
 
-	// maxFlown bounds the renames whose second half is awaited.
+	// maxFlown limits the renames of which the second event is awaited.
 	maxFlown = 1024
 )
 
@@ -45,24 +46,24 @@ type system struct {
 
 	top   *node
 	wds   map[int32]*node     // folders by watch descriptor
-	limbo map[*node]struct{}  // watched and out of the tree; may come back
-	marks []*node             // whose marked is set
-	aside map[*node]error     // unwatched, and why
-	roots []rootfs.Path       // of aside; nil if it must be made again
-	flown map[uint32]struct{} // cookies of files whose new name must be known; see note
+	limbo map[*node]struct{}  // watched nodes outside the tree, which may be moved back
+	marks []*node             // nodes with marked set
+	aside map[*node]error     // unwatched nodes, and the reason
+	roots []rootfs.Path       // paths of aside; nil if outdated
+	flown map[uint32]struct{} // cookies of renames whose new name matters; see note
 
-	unheard int   // names that clear has looked up
-	opening bool  // Options.Passed hears of folders
-	news    *node // the last newly watched folder meanwhile
+	unheard int   // number of names that clear has looked up
+	opening bool  // Options.Passed is being called
+	news    *node // the last newly watched folder, not yet passed
 
-	check map[place]bool // to be compared with the disk because of events; true: with everything below
-	stack []task         // to be verified, from listings
+	check map[place]bool // places to compare with the disk; true includes everything below
+	stack []task         // places to compare, from listings
 
 	mounts  *mounts.Mounts
-	mounted [][]byte // files that something is mounted on
+	mounted [][]byte // paths of files on which something is mounted
 
 	events, lost uint64
-	queued       int32 // the kernel writes the queue's length here
+	queued       int32 // receives the queue's length from the kernel
 	buf          []byte
 	path         []byte // scratch
 	entries      []rootfs.Entry
@@ -110,12 +111,12 @@ func (w *Watcher) listen() error {
 	if err != nil {
 		return err
 	}
-	w.system.done.Go(func() { conn.Read(w.background) }) // ends when the handle is closed
+	w.system.done.Go(func() { conn.Read(w.background) }) // Read returns when the handle is closed
 	return nil
 }
 
-// passed reports the last newly watched folder, after the files that steer it are watched
-// too.
+// passed reports the last newly watched folder to Options.Passed. Its steering files are
+// watched by then.
 func (w *Watcher) passed() {
 	s := &w.system
 	if n := s.news; n != nil {
@@ -125,8 +126,8 @@ func (w *Watcher) passed() {
 	}
 }
 
-// swept removes the report of the root and reports the watched folders that were not swept.
-// No event was read before.
+// swept replaces the report of the root by reports of the watched folders that were not
+// swept. No event has been read before.
 func (w *Watcher) swept(was func(dir string) bool) error {
 	s := &w.system
 	if s.file == nil {
@@ -159,8 +160,8 @@ func (w *Watcher) stop() error {
 	return err
 }
 
-// background empties the kernel's queue, which holds 16,384 events by default, whenever it
-// has events. It returns false to be called again at the next event.
+// background empties the kernel's queue whenever it has events. By default the queue
+// holds 16,384. It returns false to be called again for the next event.
 func (w *Watcher) background(uintptr) bool {
 	for {
 		w.mu.Lock()
@@ -173,14 +174,14 @@ func (w *Watcher) background(uintptr) bool {
 			w.drain(context.Background())
 			w.signal()
 		}
-		w.mu.Unlock() // let barriers in
+		w.mu.Unlock() // let barriers get the lock
 		if n == 0 {
 			return false
 		}
 	}
 }
 
-// signal wakes the reader of Pending, if there is something to report.
+// signal wakes the reader of Pending if there are changes.
 func (w *Watcher) signal() {
 	if !w.pending.empty() {
 		w.wakeUp()
@@ -196,8 +197,8 @@ func (s *system) length() int {
 	return int(s.queued)
 }
 
-// drain reads the events that are in the queue now and updates the tree of watches. Events
-// that are queued meanwhile are later than the call.
+// drain reads the events that are in the queue at the time of the call, and updates the
+// tree of watches.
 func (w *Watcher) drain(ctx context.Context) error {
 	s := &w.system
 	if s.file == nil {
@@ -210,7 +211,7 @@ func (w *Watcher) drain(ctx context.Context) error {
 		}
 		if err != nil || n <= 0 {
 			if err != unix.EAGAIN {
-				w.overflow() // never seen; distrust everything
+				w.overflow() // should never happen; compare everything
 			}
 			break
 		}
@@ -224,12 +225,12 @@ func (w *Watcher) drain(ctx context.Context) error {
 	return w.settle(ctx)
 }
 
-// maxSuspects bounds the names that clear looks up.
+// maxSuspects limits how many names clear looks up.
 const maxSuspects = 64
 
-// clear finds the new names that are the only names of their files. Later events on such
-// files don't affect other files. Most temporary files of programs live long enough for
-// that.
+// clear finds the new names that are the only name of their file. Later events on such a
+// file can't affect another one. Most programs' temporary files exist long enough for
+// this check.
 func (w *Watcher) clear() {
 	p := &w.pending
 	if len(p.suspects) == 0 || len(p.suspects) > maxSuspects {
@@ -253,15 +254,14 @@ func (w *Watcher) clear() {
 		}
 		_, _ = w.root.Stat(w.path(name))
 	}
-	// If nothing has happened since, it was the same file.
+	// If nothing has happened since, each name still has the same file.
 	if w.system.length() == 0 {
 		p.single(only)
 	}
 }
 
-// landed is called by a barrier, when both events of every relevant rename are read. A file
-// without the second event has left the tree. After drain alone, possibly only the first
-// event was read.
+// landed is called by a barrier once both events of every earlier rename have been read.
+// A renamed file without a second event has left the tree.
 func (w *Watcher) landed() {
 	if s := &w.system; len(s.flown) > 0 {
 		clear(s.flown)
@@ -278,7 +278,7 @@ func (w *Watcher) parse(block []byte) {
 		cookie := binary.NativeEndian.Uint32(block[8:])
 		size := int(binary.NativeEndian.Uint32(block[12:])) + unix.SizeofInotifyEvent
 		if size > len(block) {
-			w.overflow() // not from this kernel
+			w.overflow() // not a valid record
 			return
 		}
 		name := block[unix.SizeofInotifyEvent:size]
@@ -299,12 +299,11 @@ func (w *Watcher) event(wd int32, mask, cookie uint32, name []byte) {
 	}
 	n := s.wds[wd]
 	switch {
-	case n == nil: // its watch was given up
+	case n == nil: // its watch was removed
 	case mask&unix.IN_IGNORED != 0:
 		w.ignored(n)
 	case len(name) == 0:
-		// The folder itself. Except for the root, the folder above reports it
-		// too.
+		// An event of the folder itself. Except for the root, the parent reports it too.
 		if n == s.top && mask&unix.IN_ATTRIB != 0 {
 			w.mark(n)
 		}
@@ -317,7 +316,7 @@ func (w *Watcher) event(wd int32, mask, cookie uint32, name []byte) {
 	}
 }
 
-// overflow handles lost events: watch everything again, and report the root.
+// overflow handles lost events: it compares all watches and reports the root.
 func (w *Watcher) overflow() {
 	w.system.lost++
 	w.pending.lost = true
@@ -325,7 +324,7 @@ func (w *Watcher) overflow() {
 	w.rescan(rootfs.Path{})
 }
 
-// ignored handles the end of a watch: the folder was deleted or its file system
+// ignored handles the end of a watch because the folder was deleted or its file system
 // unmounted.
 func (w *Watcher) ignored(n *node) {
 	s := &w.system
@@ -342,8 +341,8 @@ func (w *Watcher) ignored(n *node) {
 	}
 }
 
-// folderEvent handles any event on a folder: made, deleted, moved, or its permissions changed. Its current state
-// is looked up when the queue is read.
+// folderEvent handles an event on a subfolder that was made, deleted or moved, or whose
+// permissions have changed. Its present state is checked after the queue was read.
 func (w *Watcher) folderEvent(n *node, name []byte) {
 	s := &w.system
 	if kid := n.kids[string(name)]; kid != nil && kid.system == ordinary {
@@ -380,7 +379,7 @@ func (w *Watcher) note(n *node, name []byte, mask, cookie uint32) {
 		return
 	}
 	var passed bool
-	if !s.attached(n) { // reported when it comes back
+	if !s.attached(n) { // will be reported if the folder comes back
 		passed = w.pending.unlisted(op)
 	} else {
 		s.path = append(n.append(s.path[:0]), name...)
@@ -395,7 +394,7 @@ func (w *Watcher) note(n *node, name []byte, mask, cookie uint32) {
 	}
 }
 
-// add records the path in s.path, of an entry of n.
+// add reports the path in s.path, which is an entry of n.
 func (w *Watcher) add(n *node, op Op) (passed bool) {
 	passed, ok := w.pending.file(w.system.path, op, w.system.reported(n))
 	if !ok {

@@ -8,9 +8,10 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// remounted checks whether something was mounted or unmounted below the root, and reports the current
-// contents. If something was mounted over a folder, its watch is on the folder beneath, so all places are
-// compared with the disk. This also restores the watch of a folder that was mounted in two places.
+// remounted checks whether something was mounted or unmounted below the root, and reports
+// the affected folders. The watch of a folder that was mounted over is on the hidden
+// folder, so all places are compared with the disk. This also restores the watch of a
+// folder that was mounted in two places.
 func (w *Watcher) remounted(ctx context.Context) error {
 	s := &w.system
 	if s.mounts == nil || s.file == nil {
@@ -27,7 +28,7 @@ func (w *Watcher) remounted(ctx context.Context) error {
 		w.noteMounted()
 		w.rescan(rootfs.Path{})
 		if err := w.settle(ctx); err != nil {
-			w.pending.all() // they are not reported again
+			w.pending.all() // the mounts won't be reported again
 			return err
 		}
 	}
@@ -39,7 +40,7 @@ func (w *Watcher) remounted(ctx context.Context) error {
 	return nil
 }
 
-// noteMounted finds the files with a mount on them.
+// noteMounted finds files on which something is mounted.
 func (w *Watcher) noteMounted() {
 	s := &w.system
 	s.mounted = nil

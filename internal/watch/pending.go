@@ -6,21 +6,21 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// maxTrees bounds the trees kept between two barriers; beyond it the root is
-// reported. Sweeping a thousand scattered trees costs about what sweeping all
-// does.
+// maxTrees limits the trees kept between two barriers. Beyond it, the root is reported:
+// sweeping a thousand scattered trees takes about as long as sweeping everything.
 const maxTrees = 1024
 
-// pending collects changed paths until a barrier takes them. Its memory is bounded: names
-// fold into their folders, folders into the root. Paths are strings here, "" for the root,
-// built by the caller in scratch space: adding a path again costs no allocation.
+// pending collects changed paths between barriers. Its memory is bounded: if there are
+// too many names in a folder, the folder replaces them, and finally the root. Paths are
+// strings that the caller builds in scratch space, "" for the root, so adding a path
+// again doesn't allocate.
 type pending struct {
 	max          int
 	files        map[string]Op
 	trees        map[string]struct{}
 	lost, passed bool // see Changes
-	// suspects are the tainted names. If the folder of such a name moves, the name has another
-	// path, and any name removed there may be that one.
+	// suspects are the tainted names. If the folder of such a name is moved, the name's
+	// path changes, so any name removed there may be this one.
 	suspects []string
 }
 
@@ -32,8 +32,8 @@ func (p *pending) init(maxFiles int) {
 
 func (p *pending) empty() bool { return len(p.files) == 0 && len(p.trees) == 0 && !p.passed }
 
-// Private bits of an Op: the name was given to another file in one step; it was removed; it
-// appeared since the last barrier; it was written to after that. The last three are reset
+// Private bits of an Op: the name was given to another file in one step; it was removed;
+// it appeared after the last barrier; it was then written to. The last three are reset
 // when the name appears or is removed.
 const (
 	over Op = 1 << (8 + iota)
@@ -43,13 +43,14 @@ const (
 	public Op = over - 1
 )
 
-// touched has the events that a file gets through an open handle.
+// touched has the events that writing through an open handle causes.
 const touched = Written | Closed | Changed
 
-// file adds a path. inTree means that a tree around it is reported, so that it is kept only for the
-// information about other files. passed means that a name that had appeared and been written to since the
-// last barrier is gone or was taken over, or that a file was written to after its name was gone. ok is false
-// if there is no room: the folder must be added as a tree.
+// file adds a path. inTree is set if a tree that contains it is reported, so that the
+// path only serves to detect writes to other files. passed reports that a name that
+// appeared and was written to after the last barrier was removed or given to another
+// file, or that a file was written to after its name was removed. ok is false if there is
+// no room: then the folder must be added as a tree.
 func (p *pending) file(path []byte, op Op, inTree bool) (passed, ok bool) {
 	had, ok := p.files[string(path)]
 	if !ok && (len(p.files) >= p.max || inTree && len(p.files) >= p.max/2) {
@@ -75,8 +76,8 @@ func (p *pending) file(path []byte, op Op, inTree bool) (passed, ok bool) {
 	return passed, true
 }
 
-// unlisted is file for a name that can't be kept. Any event on it, except its appearance,
-// may concern another file.
+// unlisted returns passed, as file does, for a name that can't be kept. Any event except
+// the name's appearance may concern another file.
 func (p *pending) unlisted(op Op) (passed bool) { return op&(touched|over|Removed) != 0 }
 
 // tree adds a folder with all its contents.
@@ -98,7 +99,7 @@ func (p *pending) all() {
 	p.trees[""] = struct{}{}
 }
 
-// take empties the set. make converts strings to paths.
+// take returns and removes all changes. make converts strings to paths.
 func (p *pending) take(make func(string) rootfs.Path) Changes {
 	c := Changes{Lost: p.lost, Passed: p.passed}
 	for s := range p.trees {
@@ -124,8 +125,8 @@ func (p *pending) take(make func(string) rootfs.Path) Changes {
 	return c
 }
 
-// covered reports whether s is in one of the trees. The path of a tree itself is not covered,
-// since a folder may have been replaced by a file and vice versa.
+// covered reports whether s is inside one of the trees. A tree's own path isn't, because
+// a folder may have been replaced by a file or vice versa.
 func (p *pending) covered(s string) bool {
 	if len(p.trees) == 0 {
 		return false

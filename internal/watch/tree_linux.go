@@ -15,9 +15,9 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// node is a folder: a watched one, or the top of a tree that can't be watched.
+// node is a watched folder, or the top of a tree that can't be watched.
 type node struct {
-	parent *node // nil for the top, and out of the tree
+	parent *node // nil for the top, and for a node outside the tree
 	name   string
 	kids   map[string]*node
 	dev    uint64
@@ -28,7 +28,7 @@ type node struct {
 
 const noWatch = -1
 
-// place is where a node is or should be; the zero place is the top's.
+// place is the location of a node. The zero place is the top's.
 type place struct {
 	parent *node
 	name   string
@@ -38,8 +38,8 @@ type place struct {
 type task struct {
 	place
 	deep bool // and everything below it
-	// again is set for a place whose folder was found at another one: usually it was moved,
-	// and this place is empty.
+	// again is set if the place's folder was found at another place. Usually it was
+	// moved, and this place is empty.
 	again bool
 }
 
@@ -68,8 +68,8 @@ func (s *system) attached(n *node) bool {
 	return n == s.top
 }
 
-// reported reports whether a barrier will report a tree that contains n, or n is out of the
-// tree and will be reported when it comes back.
+// reported reports whether the next barrier reports a tree that contains n. It also
+// returns true if n is outside the tree, because n is reported when it comes back.
 func (s *system) reported(n *node) bool {
 	for ; n.parent != nil; n = n.parent {
 		if n.marked {
@@ -79,7 +79,7 @@ func (s *system) reported(n *node) bool {
 	return n != s.top || n.marked
 }
 
-// mark reports n with all its contents.
+// mark reports n as a tree.
 func (w *Watcher) mark(n *node) {
 	s := &w.system
 	if s.reported(n) {
@@ -96,7 +96,7 @@ func (w *Watcher) mark(n *node) {
 	w.pending.tree(s.path[:max(0, len(s.path)-1)])
 }
 
-// unmark is called after the marks were reported.
+// unmark removes the marks after they were reported.
 func (w *Watcher) unmark() {
 	s := &w.system
 	for _, n := range s.marks {
@@ -134,11 +134,11 @@ func (w *Watcher) restarted(ctx context.Context) error {
 	return w.settle(ctx)
 }
 
-// settle compares the places in question with the disk until none is left.
+// settle compares places with the disk until none is left.
 //
-// Events only say where to look, so the order of the places doesn't matter: a folder is
-// recognised by its watch descriptor wherever it appears, and a folder at a new place is
-// listed with everything below it, after it is watched. Later changes make other events.
+// Events only tell which places to compare, so their order doesn't matter. A folder is
+// recognized by its watch descriptor wherever it appears. A folder at a new place is
+// watched and then listed with everything below it, so later changes cause new events.
 func (w *Watcher) settle(ctx context.Context) error {
 	s := &w.system
 	for round := 0; ; round++ {
@@ -164,8 +164,8 @@ func (w *Watcher) settle(ctx context.Context) error {
 	}
 }
 
-// release gives up the watches of folders that left the tree, and uses the free
-// watches for folders that had none.
+// release removes the watches of folders that have left the tree, and uses them for
+// folders that couldn't be watched.
 func (w *Watcher) release() {
 	s := &w.system
 	freed := 0
@@ -184,7 +184,7 @@ func (w *Watcher) release() {
 	}
 }
 
-// admit reports whether a folder at a place is watched, by name only.
+// admit reports whether a folder at a place should be watched, according to its path.
 func (w *Watcher) admit(at place) bool {
 	if at.parent == nil {
 		return true
@@ -203,7 +203,7 @@ func (w *Watcher) admit(at place) bool {
 func (w *Watcher) verify(t task) {
 	s := &w.system
 	if t.parent != nil && !s.attached(t.parent) {
-		return // listed when it comes back
+		return // it is listed when its parent comes back
 	}
 	if kind, _ := systemFolder(t.place); kind == ordinary {
 		w.passed()
@@ -252,7 +252,7 @@ func (s *system) at(p place) *node {
 	return p.parent.kids[p.name]
 }
 
-// open opens the folder at a place, never the target of a symlink there.
+// open opens the folder at a place. It does not follow a symlink there.
 func (w *Watcher) open(at place) (*rootfs.Dir, error) {
 	if kind, ok := systemFolder(at); ok {
 		return w.openSystem(at, kind)
@@ -266,9 +266,9 @@ func (w *Watcher) open(at place) (*rootfs.Dir, error) {
 	return d, err
 }
 
-// absent handles a folder that can't be opened. If it is gone, or unreadable, there is
-// nothing to watch, and an event will report when that changes. Otherwise, for example
-// without free handles, it exists and its changes are not seen.
+// absent handles a folder that can't be opened. If it doesn't exist or is unreadable, an
+// event will report when that changes. After other errors, for example without free
+// handles, the folder exists and its changes are not noticed.
 func (w *Watcher) absent(at place, err error) {
 	if rootfs.KindOf(err) == fault.IOError || at.parent == nil {
 		w.forgo(at, err)
@@ -277,8 +277,8 @@ func (w *Watcher) absent(at place, err error) {
 	w.detach(w.system.at(at))
 }
 
-// watch watches the open folder and puts its node in place. fresh reports that the node is
-// new.
+// watch watches an open folder and puts its node at the task's place. fresh is set if the
+// node is new.
 func (w *Watcher) watch(t task, d *rootfs.Dir) (n *node, fresh bool, err error) {
 	s := &w.system
 	kind, _ := systemFolder(t.place)
@@ -337,7 +337,8 @@ func contains(n, m *node) bool {
 	return false
 }
 
-// attach puts a loose node at a place, and removes the node that was there.
+// attach puts a node that is outside the tree at a place, and removes the node that was
+// there.
 func (w *Watcher) attach(n *node, at place) {
 	s := &w.system
 	if old := at.parent.kids[at.name]; old != nil {
@@ -352,8 +353,8 @@ func (w *Watcher) attach(n *node, at place) {
 	s.roots = nil
 }
 
-// detach takes a node out of the tree. It keeps its watches until the queue is read, because
-// a rename is reported as a removal and an appearance.
+// detach removes a node from the tree. Its watches remain until the queue was read,
+// because a rename is reported as a removal and an appearance.
 func (w *Watcher) detach(n *node) {
 	s := &w.system
 	if n == nil || n.parent == nil {
@@ -366,8 +367,8 @@ func (w *Watcher) detach(n *node) {
 	s.roots = nil
 }
 
-// drop gives up the watches of a detached node and of all nodes in it, and returns the
-// number of nodes.
+// drop removes the watches of a detached node and of all nodes below it, and returns
+// their number.
 func (w *Watcher) drop(n *node) int {
 	count := 1
 	for _, kid := range n.kids {
@@ -384,11 +385,12 @@ func (w *Watcher) unwatchNode(n *node) {
 		return
 	}
 	delete(s.wds, n.wd)
-	unix.InotifyRmWatch(s.fd, uint32(n.wd)) // fails if the kernel was faster
+	unix.InotifyRmWatch(s.fd, uint32(n.wd)) // fails if the kernel has already removed it
 	n.wd = noWatch
 }
 
-// list compares the contents of n with the disk. The watch was added before, so later arrivals make events.
+// list compares the contents of n with the disk. Because n is already watched, later
+// changes cause events.
 func (w *Watcher) list(n *node, d *rootfs.Dir) {
 	s := &w.system
 	if n.system != ordinary {
@@ -400,7 +402,7 @@ func (w *Watcher) list(n *node, d *rootfs.Dir) {
 	var err error
 	s.entries, err = d.Read(s.entries[:0])
 	if err != nil {
-		w.setAside(n, err) // there may be unknown folders
+		w.setAside(n, err) // there may be subfolders that were not listed
 	} else if w.opts.Listed != nil {
 		w.opts.Listed(d, s.entries)
 	}
@@ -462,7 +464,7 @@ func comparePathNames(a, b string) int {
 	return strings.Compare(a[n:]+"/", b[n:]+"/")
 }
 
-// forgo puts a leaf at a place whose changes will not be reported. The caller must sweep it.
+// forgo puts an unwatched node at a place. The caller must sweep it.
 func (w *Watcher) forgo(at place, why error) {
 	s := &w.system
 	n := s.at(at)

@@ -1,15 +1,16 @@
 // Package watch reports which paths below a root may have changed.
 //
-// The invariant: on a local Linux file system, every create, write, truncate, rename, delete and attribute
-// change below the root whose system call returned before [Watcher.Barrier] was called has been handed to an
-// apply function, in this call of Barrier or in another that has finished applying, by the time Barrier
-// returns. A change is handed over as a path, as a tree around it, or by Barrier's result naming a part of
-// the root that is not watched. Reports may cover more than the actual changes, never less.
+// The invariant: consider a create, write, truncate, rename, delete or attribute change
+// below the root, on a local Linux file system, whose system call returned before
+// [Watcher.Barrier] was called. When Barrier returns, an apply function of this or
+// another Barrier call has processed the change. A change is passed as a path, as a tree
+// that contains it, or by naming an unwatched part of the root in Barrier's result.
+// Reports may include more than the actual changes, but never less.
 //
-// It works because inotify queues an event inside the system call that makes the change:
-// reading the queue up to its length at the time of the call is a complete barrier, and no
-// timer is involved. Folders are identified by watch descriptor, that is by inode, never by
-// name, so a folder keeps its watch when it or one above it is renamed.
+// This works because inotify queues an event during the system call that makes the
+// change. Reading the queue up to its length at the time of the call is a complete
+// barrier, without timers. Folders are identified by watch descriptor, which belongs to
+// the inode and not the name, so a folder keeps its watch when it or a parent is renamed.
 //
 // Mounting makes no event, but the kernel reports a changed mount table on request.
 // Every barrier asks, and reports the folders below the root where
@@ -37,8 +38,8 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// Options choose the watched part of a root. The zero value watches every folder the policy of the root
-// allows.
+// Options select the watched part of a root. The zero value selects every folder that the
+// root's policy allows.
 type Options struct {
 	// Admit decides whether the folder called name in dir is watched; nil admits all. It is called with the
 	// watcher's lock held, so it must not call the watcher. When its answers change, ask for a rescan.
@@ -51,14 +52,14 @@ type Options struct {
 	// folders while others are not watched yet: each folder after this call, or after Open.
 	// The caller then calls Swept before the first barrier.
 	Passed func(dir string)
-	// MaxWatches bounds the number of kernel watches; 0 leaves it to the
-	// system's own limit. Folders beyond either are reported as unwatched.
+	// MaxWatches limits the kernel watches in use; 0 means only the system's limit.
+	// Folders beyond the limit are reported as unwatched.
 	MaxWatches int
 	// Marks is a trusted folder of our own. Where events are delayed (macOS), a file is made
 	// in it, and its event proves that earlier ones have arrived.
 	Marks *rootfs.Root
-	// MaxPending bounds the number of changed paths kept between two barriers;
-	// 0 is 16,384. Beyond it whole folders are reported.
+	// MaxPending limits the changed paths kept between two barriers; 0 means 16,384.
+	// Beyond it, whole folders are reported.
 	MaxPending int
 
 	idle bool // for tests: no draining between barriers
@@ -264,8 +265,8 @@ func (w *Watcher) Rescan(ctx context.Context, dir rootfs.Path) error {
 	return w.settle(ctx)
 }
 
-// Swept is for a caller with Options.Passed: it says which folders were swept. The next
-// barrier reports all watched folders that were not, instead of the root.
+// Swept is used with Options.Passed: swept reports which folders were swept. The next
+// barrier then reports only the watched folders that were not, instead of the root.
 func (w *Watcher) Swept(swept func(dir string) bool) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -287,7 +288,7 @@ func (w *Watcher) Restart(ctx context.Context) error {
 	return w.restarted(ctx)
 }
 
-// maxProtected bounds the list of Protected.
+// maxProtected limits the number of folders that Protected returns.
 const maxProtected = 4096
 
 // Protected lists folders in watched folders that the root's policy closes: a client that
@@ -302,7 +303,7 @@ func (w *Watcher) Protected() (dirs []string, all bool) {
 	return dirs, len(w.closedTo) < maxProtected
 }
 
-// noteProtected records a folder that the policy closes, by its path. w.mu is held.
+// noteProtected records a folder that the policy protects. The caller holds w.mu.
 func (w *Watcher) noteProtected(dir []byte, name string) {
 	if v := w.root.Policy().Name(name); v != policy.Protected && v != policy.Unlisted || len(w.closedTo) >= maxProtected {
 		return
@@ -345,8 +346,8 @@ func (w *Watcher) Close() error {
 	return w.stop()
 }
 
-// path makes a Path from a string that we built from the kernel's names. Known refuses paths that the policy
-// protects; those must be reported as well, since ".git" appearing changes which ignore rules count.
+// path converts a string built from the kernel's names to a Path. Protected paths are
+// converted too, although Known refuses them: if .git appears, other ignore rules apply.
 func (w *Watcher) path(s string) rootfs.Path {
 	if s == "" {
 		return rootfs.Path{}
@@ -365,8 +366,8 @@ func (w *Watcher) path(s string) rootfs.Path {
 	return p
 }
 
-// comparePaths sorts a folder directly before its contents, so that covered paths follow the folders that
-// cover them.
+// comparePaths sorts a folder directly before its contents, so that the paths inside a
+// tree follow the tree.
 func comparePaths(a, b rootfs.Path) int {
 	x, y := a.String(), b.String()
 	n := min(len(x), len(y))

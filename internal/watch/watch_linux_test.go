@@ -55,7 +55,7 @@ func shown(c Changes) string {
 	return strings.Join(parts, " ")
 }
 
-// Reports of a barrier about single changes.
+// TestReports checks the reports after single changes.
 func TestReports(t *testing.T) {
 	stress.SkipTiny(t)
 	for _, c := range []struct {
@@ -165,8 +165,8 @@ func TestReports(t *testing.T) {
 	}
 }
 
-// A name that was created, written to and removed may have been another file's second name,
-// and so may one that does not exist during a write through a handle.
+// A name that was created, written to and removed may have been a second name of another
+// file. So may a name that does not exist when a handle opened by it is written to.
 func TestPassedNames(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -533,8 +533,8 @@ func TestMaxWatches(t *testing.T) {
 	}
 }
 
-// When a barrier returns, the caller's change is applied, whichever concurrent caller it was
-// handed to.
+// When a barrier returns, all earlier changes were applied, whichever concurrent caller
+// they were passed to.
 func TestConcurrentBarriers(t *testing.T) {
 	_, root := workspace(t)
 	const workers, rounds = 8, 300
