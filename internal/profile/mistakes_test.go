@@ -60,7 +60,7 @@ func mistakes() []mistake {
 		{"search_code", `{"query":"recomendation"}`, "recommendation"},
 		{"search_notes", `{"query":"recomendation"}`, "recommendation"},
 		{"search_notes", `{"query":"quarterly budgett"}`, "budget"},
-		// Another style of identifiers.
+		// A name in another case style.
 		{"file_search", `{"query":"calculate_total"}`, "calculateTotal"},
 		{"file_search", `{"query":"receiveMessage"}`, "receive_message"},
 		{"search_files", `{"regex":"maxDiscountPercent"}`, "MAX_DISCOUNT_PERCENT"},
