@@ -47,7 +47,7 @@ type nameOfText struct {
 type largeReader struct {
 	*symbols.Names
 	large *largeNames
-	known *namesOfText // of the text read last; nil if Names has them
+	known *namesOfText // of the latest text; nil if the embedded Names has them
 }
 
 func (r *largeReader) Read(path string, text []byte) (whole bool) {
