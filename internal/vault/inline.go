@@ -185,7 +185,8 @@ func (s *inlineScanner) nextMathClose(from int) int {
 	return j
 }
 
-// angle handles <https://…>, HTML comments and tags; attributes are not prose.
+// angle handles "<": an autolink, an HTML comment or a tag, whose attributes are not
+// prose.
 func (s *inlineScanner) angle() {
 	rest := s.p[s.i:]
 	switch {

@@ -27,8 +27,8 @@ const (
 	rooted               // "/A/x"
 )
 
-// forms lists the forms to try: the link's own, the form for new links, then those that
-// work for any file.
+// forms lists the forms to try: the link's own, the one for new links, and finally those
+// that work for any file.
 func (w *writer) forms() []form {
 	own := w.ownForm()
 	format := map[LinkFormat]form{Shortest: bare, Relative: fromHere, Absolute: fromTop}[w.pl.opts.Format]
