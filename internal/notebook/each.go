@@ -44,8 +44,9 @@ type factQuery struct {
 	want  uint64   // the facts that look needs, as bits
 	// may, if set, returns false for texts that can be skipped.
 	may func(text []byte) bool
-	// look makes a value of a note; nil is none. With a text it is called on several
-	// goroutines; without, from one, and the facts are valid until it returns.
+	// look makes a value from a note; nil drops the note. If text is given, look is
+	// called on several goroutines. Otherwise it is called on one, and the facts are only
+	// valid during the call.
 	look func(path string, f *notefields.Facts, text []byte) any
 	// must makes an unreadable note an error.
 	must bool
