@@ -43,14 +43,14 @@ func (c *CountedView) Named(key []byte, yield func(*Defined)) error {
 
 // NameQuery describes which names to find.
 type NameQuery struct {
-	// Part is a folded text of three bytes or more (symbols.AppendFolded). Names that
-	// contain it once they are folded are wanted; nil matches none.
+	// Part, if set, selects the names that contain it when folded (symbols.AppendFolded).
+	// It is a folded text of at least three bytes.
 	Part []byte
-	// Between reports whether a wanted name may have a key between lo and hi, both included. A nil hi means
-	// that there is no last key. If Between is nil, Part decides alone.
+	// Between, if set, reports whether a key between lo and hi, both inclusive, may belong to a
+	// wanted name. If hi is nil, there is no upper limit.
 	Between func(lo, hi []byte) bool
-	// Like, if set, is a folded text. Names accepted by Between contain all but Lost of its three-byte
-	// sequences.
+	// Like, if set, is a folded text. A name selected by Between must contain all but Lost of
+	// its three-byte sequences.
 	Like []byte
 	Lost int
 }
