@@ -16,12 +16,12 @@ type Lens struct {
 	// Sees reports whether the client may know about a file. It is called once for each
 	// Key and Version, for the documents of a segment in path order.
 	Sees func(path string, flags Flags) bool
-	// Denied returns, for a file that Sees hides only because of its policy, the
-	// length of the denied part of its path: the whole path, or a folder above
-	// it. It returns 0 for all other files. nil denies nothing.
+	// Denied returns how much of a path the policy denies: its whole length, or the
+	// length of a folder above. The result is 0 if Sees shows the file, or hides it for
+	// another reason. A nil Denied denies nothing.
 	Denied func(path string, flags Flags) int
-	// Enters reports whether the client would see a folder if its policy did not
-	// deny it. It is called for each query.
+	// Enters reports whether the client would see a folder if its policy did not deny it.
+	// It is called for every query.
 	Enters func(dir string) bool
 }
 

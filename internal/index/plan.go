@@ -24,14 +24,14 @@ type Ask struct {
 	// Binary if binary files are searched or reported, Large in multiline mode, Wide with
 	// lines of context.
 	Also Flags
-	// ByLine reports that any text that satisfies the need does so within one line, as in a
-	// search line by line. Then all grams have to be in one block of a file, and Doc.Parts
-	// has those blocks. Otherwise they may be anywhere in the file.
+	// ByLine reports that a text can only satisfy the need within one line, as in a search
+	// by lines. Then all grams must be in one block of a file, and Doc.Parts consists of
+	// such blocks. Otherwise the grams may be anywhere in the file.
 	ByLine bool
 	// Terms marks a query for [Snapshot.Counted], which reads almost no files.
 	Terms bool
-	// Gradual requests the first candidates soon, by one pass of [Candidates.Each], and
-	// perhaps not all of them: see pieces.go.
+	// Gradual requests the first candidates soon, possibly not all of them. There must be
+	// only one pass of [Candidates.Each]. See pieces.go.
 	Gradual bool
 	piece   int // for tests: number of documents in the first piece; 0 means the default
 }
