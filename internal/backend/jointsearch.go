@@ -155,7 +155,7 @@ func (j *jointSearch) rest(l *search.Limits) bool {
 	}
 	if l.Reads > 0 {
 		if l.Reads -= j.sum.Stats.Searched; l.Reads <= 0 {
-			l.Reads = -1 // used up, see [search.Limits]
+			l.Reads = -1 // none left: the next read ends the search
 		}
 	}
 	if l.ReadBytes > 0 {

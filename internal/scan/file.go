@@ -26,7 +26,7 @@ type file struct {
 	found []search.Span // and the matches in it
 
 	base    int64 // offset of the current block
-	clear   int   // the block's last bytes known to contain no line ending
+	clear   int   // the block's first bytes known to contain no line ending
 	line    int   // number of lines before position counted
 	counted int
 	shown   int  // position after the last reported line
