@@ -55,7 +55,7 @@ func (ix *Index) sweep(ctx context.Context, dirs []string) error {
 	return nil
 }
 
-// outermost drops folders inside others, and sorts the rest in the order of their files.
+// outermost drops folders that are inside others, and sorts the rest in the order of their files.
 func outermost(dirs []string) []string {
 	slices.SortFunc(dirs, func(a, b string) int { return strings.Compare(below(a), below(b)) })
 	kept := dirs[:0]

@@ -302,8 +302,7 @@ func (t *Text) Clone() *Text {
 	return &c
 }
 
-// after returns the offset after a byte, and the byte's own offset would be one less;
-// false if the byte no longer exists.
+// after returns the offset after a byte. It returns false if the byte no longer exists.
 func (t *Text) after(a at) (int64, bool) {
 	if a == start {
 		return 0, true
