@@ -13,23 +13,24 @@ import (
 	"quarry/internal/searcher"
 )
 
-// asked answers queries of other processes while this one owns the index, each with the
-// view of its process. Paths that a view denies are never opened, counted or named.
+// asked answers the queries of other processes while this process owns the index. Each
+// process has its own view of the folder. Paths that a view denies are never opened,
+// counted or named.
 type asked struct {
 	folder *Folder
 	served sync.WaitGroup
 
 	mu   sync.Mutex
-	kept map[string]*viewed // by the view's key
+	kept map[string]*viewed // by key of the view
 }
 
-// viewed is the folder with a view, and the number of its current requests.
+// viewed is the folder as seen through a view, with the number of its current requests.
 type viewed struct {
 	*searcher.Folder
 	users int
 }
 
-// maxViews is how many views are kept between requests.
+// maxViews limits the views kept between requests.
 const maxViews = 16
 
 // serve answers requests until the member is closed.
@@ -41,8 +42,8 @@ func (a *asked) serve(requests <-chan *owner.Request) {
 	})
 }
 
-// close waits for the requests in progress and closes the views. The member must be closed
-// before.
+// close waits for the requests in progress and closes the views. The member must have been
+// closed before.
 func (a *asked) close() {
 	a.served.Wait()
 	a.drop(0)
@@ -60,9 +61,9 @@ func (a *asked) answer(r *owner.Request) {
 	a.mu.Unlock()
 }
 
-// Answer answers a query of another process with files, which has the view of that
-// process. It ends early when the client disconnects. A panic fails only this request: the
-// process may serve its own agent.
+// Answer answers a query of another process. files must have the view of that process.
+// Answer ends early if the client disconnects. A panic fails only this request, because
+// the process may also serve its own agent.
 func Answer(files *searcher.Folder, r *owner.Request) {
 	ctx, cancel := context.WithCancel(progress.With(context.Background(), r.Progress))
 	defer cancel()
@@ -94,7 +95,8 @@ func Answer(files *searcher.Folder, r *owner.Request) {
 	}
 }
 
-// through returns the folder with a view, and increments its number of users.
+// through returns the folder as seen through a view, and increments its number of
+// requests.
 func (a *asked) through(v *owner.View) (*viewed, error) {
 	key := v.Key()
 	a.mu.Lock()
@@ -116,8 +118,8 @@ func (a *asked) through(v *owner.View) (*viewed, error) {
 	return seen, nil
 }
 
-// drop closes unused views until at most most are left. The caller holds a.mu, or nothing
-// else uses a.
+// drop closes unused views until at most most views are left. a.mu must be held, unless
+// nothing else uses a.
 func (a *asked) drop(most int) {
 	for key, seen := range a.kept {
 		if len(a.kept) <= most {
@@ -130,7 +132,7 @@ func (a *asked) drop(most int) {
 	}
 }
 
-// seenBy returns the folder with another process's view and this one's index.
+// seenBy returns the folder with the view of another process and the index of this one.
 func (f *Folder) seenBy(v *owner.View) (*searcher.Folder, error) {
 	rules, err := ParseRules(v.Rules)
 	if err != nil {

@@ -1,8 +1,8 @@
-// Package backend accesses the files of a workspace: a folder, or several as one.
+// Package backend gives access to the files of a workspace: a folder, or several
+// presented as one.
 //
-// The invariant: every new change goes through one method, Apply, so whatever wraps a
-// Backend sees all of them. Undo and the trash have methods of their own. Paths are
-// relative and have slashes.
+// Every new change goes through the method Apply, so a wrapper of a Backend sees all of
+// them. Undo and the trash have their own methods. Paths are relative and have slashes.
 package backend
 
 import (
@@ -24,29 +24,29 @@ type Backend interface {
 }
 
 // Reader searches and reads files. None of its methods may change files, because an agent's
-// calls reach it without review.
+// calls of them are not reviewed.
 type Reader interface {
-	// SearchEach answers a query file by file, in the query's order, as soon as
-	// files are known. An error of yield ends the search and is returned.
+	// SearchEach answers a query file by file, in the order that the query requests, as
+	// soon as each file is known. An error of yield ends the search and is returned.
 	SearchEach(ctx context.Context, q search.Query, yield func(*search.FileMatch) error) (*search.Summary, error)
 	Find(ctx context.Context, q search.FindQuery) (*search.FindResult, error)
 	SearchCode(ctx context.Context, q search.CodeQuery) (*search.CodeResult, error)
-	// Symbols finds definitions. Those found by name have no lines and texts yet.
+	// Symbols finds definitions. Those found by name have no lines and texts.
 	Symbols(ctx context.Context, q search.SymbolQuery) (*search.SymbolResult, error)
-	// EachText runs look on the decoded text of every file of a query, in
-	// parallel. It passes each result that is not nil to yield, in path order.
+	// EachText calls look with the decoded text of every file of a query, in parallel. It
+	// passes the results that are not nil to yield, in path order.
 	EachText(ctx context.Context, q search.TextQuery, look func(path string, text []byte) any, yield func(path string, found any)) (*search.Summary, error)
-	// Remember returns the result of an earlier make for the key, if no file has changed
-	// since; otherwise it calls make. The value must not be modified.
+	// Remember returns the earlier result of make for key if no file has changed since;
+	// otherwise it calls make. The result must not be modified.
 	Remember(ctx context.Context, key string, make func() (any, error)) (any, error)
 	Stat(ctx context.Context, path string) (*search.Info, error)
 	Read(ctx context.Context, path string, opts *search.ReadOptions) (*search.Text, error)
 	ReadBytes(ctx context.Context, path string, max int64) ([]byte, error)
 	Index() Index
 
-	// Dir returns the absolute path of the folder; "" if there is no single folder.
+	// Dir returns the absolute path of the folder, or "" if there are several folders.
 	Dir() string
-	// Inside converts an absolute path to one in the workspace.
+	// Inside converts an absolute path to a path in the workspace.
 	Inside(path string) (string, bool)
 }
 
@@ -56,20 +56,20 @@ type Changes interface {
 	Changer
 }
 
-// Changer changes files. The gate that reviews agents' changes implements every method of
-// it.
+// Changer changes files. All its methods are implemented by the gate through which
+// agents' changes are reviewed.
 type Changer interface {
-	// Apply makes all changes of a set or none. A set with the digest of a plan applies
-	// exactly that plan, or is refused.
+	// Apply makes all changes of a set or none. If the set has the digest of a plan,
+	// exactly that plan is applied, or the set is refused.
 	Apply(ctx context.Context, set change.Set) (*change.Change, error)
-	// Undo undoes a change; "" means the last one not yet undone.
+	// Undo undoes a change. "" means the latest change not yet undone.
 	Undo(ctx context.Context, id string, o change.Options) (*change.Change, error)
 	Restore(ctx context.Context, what, to string, o change.Options) (*change.Change, error)
 	EmptyTrash(ctx context.Context, before time.Time) (int, error)
 	Clean(ctx context.Context) (*change.Cleaned, error)
 }
 
-// History shows past changes and plans. It changes no files.
+// History reports past changes and plans. It changes no files.
 type History interface {
 	// Plan computes what Apply would do.
 	Plan(ctx context.Context, set change.Set) (*change.Change, error)
@@ -82,9 +82,9 @@ type History interface {
 	// Purge removes the records of other programs' changes to a path, or all of them if it
 	// is "".
 	Purge(ctx context.Context, path string) error
-	// Point names the present state, so that it can be restored.
+	// Point names the current state so that it can be restored.
 	Point(name string) error
-	// Log lists the newest changes, newest first; a limit of 0 means all.
+	// Log lists the latest changes, newest first. A limit of 0 means all.
 	Log(limit int) (*change.Log, error)
 	Trashed() (items []change.Trashed, problems []string, err error)
 }
@@ -92,25 +92,26 @@ type History interface {
 // Index is the index of a backend.
 type Index interface {
 	Status(ctx context.Context) (*search.IndexStatus, error)
-	// Wait waits until this process has built it.
+	// Wait waits until this process has built the index.
 	Wait(ctx context.Context) error
 	// Follow waits until it is ready, whichever process owns it.
 	Follow(ctx context.Context, report func(search.Progress)) error
 	// Idle returns the time since another process last sent a request.
 	Idle() time.Duration
-	// Recording reports on the recording of other programs' changes; nil without an index.
+	// Recording describes the recording of other programs' changes. It returns nil without
+	// an index.
 	Recording(ctx context.Context) (*change.Recording, error)
-	// Verify compares it with the files and calls fault for every difference.
+	// Verify compares the index with the files and calls fault for every difference.
 	Verify(ctx context.Context, fault func(path, what string), progress func(search.Progress)) (*search.Verification, error)
 }
 
-// Part is one of several backends, and its name.
+// Part is one of several backends, with its name.
 type Part struct {
 	Name string
 	Backend
 }
 
-// cut returns the rest of an absolute path inside a folder.
+// cut returns the path below dir of an absolute path. ok is false if it is outside dir.
 func cut(dir, path string) (rest string, ok bool) {
 	dir = strings.TrimSuffix(strings.ReplaceAll(dir, `\`, "/"), "/")
 	path = strings.ReplaceAll(path, `\`, "/")

@@ -18,12 +18,12 @@ import (
 	"quarry/search"
 )
 
-// Folder accesses the files of a folder.
+// Folder gives access to the files of a folder.
 type Folder struct {
 	*searcher.Folder
 	Changes
 	journal *changer.Changer
-	member  *owner.Member // nil without an index
+	member  *owner.Member // nil if there is no index
 	asked   asked
 }
 
@@ -31,14 +31,14 @@ type Folder struct {
 type FolderOptions struct {
 	Root  rootfs.Options
 	Rules []ignore.File // ignore rules from outside the folder
-	// Outside, if set, is called before each answer. If the rules have changed, it
-	// returns new ones.
+	// Outside, if set, is called before each answer. It returns new rules if they have
+	// changed.
 	Outside func() (rules []ignore.File, changed bool)
 	Index   *owner.Options  // location and ownership; nil means always scan
 	Changes changer.Options // including where changes are kept
-	// Extend, if set, makes the extension of the changer.
+	// Extend, if set, makes the extension for the changer.
 	Extend  func(root *rootfs.Root) changer.Extension
-	Reviews string // the folder of proposals; "" if there is none
+	Reviews string // folder for proposals; "" if there are none
 	Workers int
 	Logger  *slog.Logger
 }
@@ -84,9 +84,9 @@ func OpenFolder(dir string, opts *FolderOptions) (*Folder, error) {
 	return f, nil
 }
 
-// outside refuses to keep our own data among the files of the folder, where searches would
-// find it and changes could reach it. For the home folder and the root of the file system
-// this can't be avoided.
+// outside returns an error if our own data would be inside the folder, where searches
+// would find it and changes could reach it. For the home folder and the root of the file
+// system this can't be avoided, so it is allowed.
 func (o *FolderOptions) outside(root *rootfs.Root) error {
 	if o.Root.AllowAny {
 		return nil
@@ -108,8 +108,8 @@ func (o *FolderOptions) outside(root *rootfs.Root) error {
 	return nil
 }
 
-// refresh applies changed rules from outside. If several searches find new rules at once,
-// each applies them in turn.
+// refresh applies changed rules from outside the folder. Several searches may find new
+// rules at the same time; they apply them one after another.
 func (f *Folder) refresh(view owner.View, outside func() ([]ignore.File, bool)) {
 	files, changed := outside()
 	if !changed {
@@ -141,14 +141,15 @@ func ParseRules(files []ignore.File) ([]ignore.Set, error) {
 // flushWait limits how long a listing waits for the recorder.
 const flushWait = 10 * time.Second
 
-// flush records the changes of other programs up to now, if a process records.
+// flush makes the recording process, if any, record the changes that other programs have
+// made so far.
 func (f *Folder) flush() error {
 	ctx, cancel := context.WithTimeout(context.Background(), flushWait)
 	defer cancel()
 	return f.member.Flush(ctx)
 }
 
-// Undo is the changer's. An undo to a point first records the changes up to now.
+// Undo undoes a change. Before an undo to a point, the changes made so far are recorded.
 func (f *Folder) Undo(ctx context.Context, id string, o change.Options) (*change.Change, error) {
 	if o.To != nil {
 		if err := f.flush(); err != nil {
@@ -158,7 +159,7 @@ func (f *Folder) Undo(ctx context.Context, id string, o change.Options) (*change
 	return f.Changes.Undo(ctx, id, o)
 }
 
-// Point is the changer's. Changes up to now are recorded first, before the point.
+// Point names the current state. The changes made so far are recorded before the point.
 func (f *Folder) Point(name string) error {
 	if err := f.flush(); err != nil {
 		return err
@@ -174,7 +175,7 @@ func (f *Folder) Purge(ctx context.Context, path string) error {
 	return f.journal.Purge(ctx, path)
 }
 
-// Log lists the newest changes, including other programs' changes up to now.
+// Log lists the latest changes, including those of other programs up to now.
 func (f *Folder) Log(limit int) (*change.Log, error) {
 	err := f.flush()
 	log, errLog := f.Changes.Log(limit)
@@ -184,8 +185,7 @@ func (f *Folder) Log(limit int) (*change.Log, error) {
 	return log, errLog
 }
 
-// Close releases the index and closes the journal and the folder. Calls in progress end
-// with an error.
+// Close releases the index and closes the journal and the folder. Calls in progress fail.
 func (f *Folder) Close() error {
 	err := f.member.Close()
 	f.asked.close()
@@ -206,9 +206,9 @@ type folderIndex struct {
 	files *searcher.Folder
 }
 
-// Verify compares the index with the files: every file is read again and the index must
-// have all its grams, the list of paths must equal a walk's, and searches for words of the
-// files must find the same as a scan.
+// Verify compares the index with the files: it reads every file again and checks that the
+// index has all its grams, that the list of paths equals a walk's, and that searches for
+// words of the files give the same results as a scan.
 func (f folderIndex) Verify(ctx context.Context, fault func(path, what string), progress func(search.Progress)) (*search.Verification, error) {
 	if err := f.Follow(ctx, func(search.Progress) {}); err != nil {
 		return nil, err

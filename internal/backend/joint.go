@@ -14,14 +14,14 @@ import (
 
 // joint presents several backends as one.
 //
-// Each has a name, with which all its paths begin, in arguments and results:
-// app/src/main.go. A search without a path covers all of them in the order given; its
-// limits, offset and totals apply to the joint answer. A change affects one of them, and its
-// id names it, since two journals may use the same id.
+// Each backend has a name, which is the first element of all its paths in arguments and
+// results: app/src/main.go. A search without a path searches all of them in the given order;
+// its limits, offset and totals apply to the combined answer. A change affects a single
+// backend. The change's id includes the name, since two journals may use the same id.
 type joint struct{ parts []*Part }
 
-// Join combines several backends, in the order in which they are searched. A single one is
-// returned unchanged, without its name.
+// Join combines several backends, which are searched in this order. A single backend is
+// returned unchanged, without its name in paths.
 func Join(parts ...Part) (Backend, error) {
 	if len(parts) == 0 {
 		return nil, fault.New(fault.InvalidArgument, "no root", "")
@@ -51,7 +51,7 @@ func (s *joint) Close() error {
 	return errors.Join(errs...)
 }
 
-// Apply makes a set of changes in one root.
+// Apply makes a set of changes in a single root.
 func (s *joint) Apply(ctx context.Context, set change.Set) (*change.Change, error) {
 	return s.apply(set, s.inRoot, func(b Backend, set change.Set) (*change.Change, error) { return b.Apply(ctx, set) })
 }
@@ -61,7 +61,7 @@ func (s *joint) Plan(ctx context.Context, set change.Set) (*change.Change, error
 	return s.apply(set, s.inRoot, func(b Backend, set change.Set) (*change.Change, error) { return b.Plan(ctx, set) })
 }
 
-// called finds a root by name, ignoring case: no two names differ only in case.
+// called finds a root by name, ignoring case. Names of roots never differ only in case.
 func (s *joint) called(name string) *Part {
 	for _, p := range s.parts {
 		if strings.EqualFold(p.Name, name) {
@@ -71,15 +71,15 @@ func (s *joint) called(name string) *Part {
 	return nil
 }
 
-// locate returns the root of a path and the path in it. For the top, which is in no root,
-// the root is nil.
+// locate returns the root of a path and the path in it. For the top, which belongs to no
+// root, the root is nil.
 func (s *joint) locate(given string) (*Part, string, error) {
 	if r, rest, ok := s.absolute(given); ok {
 		return r, rest, nil
 	}
 	p := given
 	if strings.Contains(p, "..") {
-		// A path may lead into another root: app/../api/x.
+		// A path such as app/../api/x leads to another root.
 		p = path.Clean(strings.ReplaceAll(p, `\`, "/"))
 		if p == ".." || strings.HasPrefix(p, "../") {
 			return nil, "", &fault.RootError{Path: given, Names: s.names(), Outside: true}
@@ -108,8 +108,8 @@ func (s *joint) locate(given string) (*Part, string, error) {
 	return nil, "", s.unknown(given, p)
 }
 
-// absolute finds the root that contains an absolute path, the innermost one if roots are
-// nested.
+// absolute finds the root that contains an absolute path. If roots are nested, it is the
+// innermost one.
 func (s *joint) absolute(given string) (found *Part, rest string, ok bool) {
 	for _, r := range s.parts {
 		if p, in := cut(r.Dir(), given); in && (found == nil || len(p) < len(rest)) {
@@ -128,10 +128,10 @@ func (s *joint) Inside(p string) (string, bool) {
 	return r.join(rest), true
 }
 
-// Dir returns "": there is no single folder.
+// Dir returns "", because there is no single folder.
 func (s *joint) Dir() string { return "" }
 
-// inRoot is locate for a path that must be in a root.
+// inRoot is like locate, but the path must be in a root.
 func (s *joint) inRoot(given string) (*Part, string, error) {
 	r, rest, err := s.locate(given)
 	if err == nil && r == nil {
@@ -140,8 +140,8 @@ func (s *joint) inRoot(given string) (*Part, string, error) {
 	return r, rest, err
 }
 
-// unknown returns the error for a path without a root's name. If a root has a file with that
-// path, the error suggests it.
+// unknown returns the error for a path that doesn't begin with a root's name. If some root
+// has a file with that path, the error suggests it.
 func (s *joint) unknown(given, rest string) error {
 	e := &fault.RootError{Path: given, Names: s.names()}
 	for _, p := range s.parts {
@@ -172,8 +172,8 @@ func (s *joint) Stat(ctx context.Context, p string) (*search.Info, error) {
 	return info, nil
 }
 
-// top describes the folder above the roots. It is virtual, and its time is that of the
-// newest root.
+// top describes the virtual folder above the roots. Its time is the newest of the roots'
+// times.
 func (s *joint) top(ctx context.Context) (*search.Info, error) {
 	out := &search.Info{Path: ".", Folder: true}
 	for _, p := range s.parts {
@@ -210,7 +210,7 @@ func (s *joint) Read(ctx context.Context, p string, opts *search.ReadOptions) (*
 	return t, nil
 }
 
-// ReadBytes returns the bytes of a file unchanged.
+// ReadBytes returns the unmodified contents of a file.
 func (s *joint) ReadBytes(ctx context.Context, p string, max int64) ([]byte, error) {
 	r, rest, err := s.inRoot(p)
 	if err != nil {

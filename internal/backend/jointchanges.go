@@ -16,7 +16,7 @@ import (
 	"quarry/search"
 )
 
-// changed converts a change of a part to one of the whole.
+// changed converts a change of part p to a change with joint paths and ids.
 func (s *joint) changed(p *Part, c *change.Change, err error) (*change.Change, error) {
 	if err != nil {
 		return nil, p.located(err)
@@ -27,8 +27,8 @@ func (s *joint) changed(p *Part, c *change.Change, err error) (*change.Change, e
 	return c, nil
 }
 
-// apply makes a set in the part that contains all its paths, as found by locate. The digest
-// of a plan begins with the part's name.
+// apply calls do for the part that contains all paths of a set, which locate finds. The
+// digest of a plan begins with the part's name.
 func (s *joint) apply(set change.Set, locate func(path string) (*Part, string, error), do func(Backend, change.Set) (*change.Change, error)) (*change.Change, error) {
 	var in *Part
 	first := set.Digest
@@ -84,7 +84,7 @@ func (s *joint) apply(set change.Set, locate func(path string) (*Part, string, e
 	return s.changed(in, c, err)
 }
 
-// cut splits an id or a digest into the part's name and the rest.
+// cut splits an id or a digest into the part and the id within it.
 func (s *joint) cut(id string) (*Part, string, error) {
 	i := strings.LastIndex(id, "/")
 	if i == len(id)-1 {
@@ -98,7 +98,7 @@ func (s *joint) cut(id string) (*Part, string, error) {
 	return nil, "", &fault.RootError{Path: id, Names: s.names()}
 }
 
-// Log joins the journals, newest first.
+// Log merges the journals, newest changes first.
 func (s *joint) Log(limit int) (*change.Log, error) {
 	out := &change.Log{Changes: []change.Change{}}
 	for _, p := range s.parts {
@@ -124,7 +124,7 @@ func (s *joint) Log(limit int) (*change.Log, error) {
 	return out, nil
 }
 
-// Undo undoes a change; "" means the last one of all parts not yet undone.
+// Undo undoes a change. "" means the latest change of all parts not yet undone.
 func (s *joint) Undo(ctx context.Context, id string, o change.Options) (*change.Change, error) {
 	if o.To != nil {
 		p, after, err := s.find(o.To.After)
@@ -166,7 +166,7 @@ func (s *joint) Purge(ctx context.Context, path string) error {
 	return nil
 }
 
-// Point names the present state of each part.
+// Point names the current state of each part.
 func (s *joint) Point(name string) error {
 	for _, p := range s.parts {
 		if err := p.Point(name); err != nil {
@@ -212,7 +212,7 @@ func (s *joint) DiffAll(ids []string) (*change.Change, error) {
 	return out, nil
 }
 
-// Authors asks the part that contains a path.
+// Authors calls Authors of the part that contains a path.
 func (s *joint) Authors(ctx context.Context, path string) (*change.Authors, error) {
 	for i := range s.parts {
 		p := s.parts[i]
@@ -238,8 +238,8 @@ func (s *joint) Authors(ctx context.Context, path string) (*change.Authors, erro
 	return nil, s.unknown(path, "")
 }
 
-// find returns the part of a change and its id there. The part's name can be omitted if only
-// one part has the id.
+// find returns the part that made a change, and the change's id within it. The part's name
+// may be omitted if only one part has the id.
 func (s *joint) find(id string) (*Part, string, error) {
 	if id == "" {
 		return s.latest()
@@ -271,9 +271,9 @@ func (s *joint) find(id string) (*Part, string, error) {
 	return nil, "", e
 }
 
-// latest finds the last change not yet undone.
+// latest finds the latest change not yet undone.
 func (s *joint) latest() (*Part, string, error) {
-	for _, limit := range []int{100, 0} { // nearly always among the last 100
+	for _, limit := range []int{100, 0} { // it is nearly always among the latest 100
 		log, err := s.Log(limit)
 		if err != nil {
 			return nil, "", err
@@ -285,7 +285,7 @@ func (s *joint) latest() (*Part, string, error) {
 			}
 		}
 	}
-	// No part has one; the first part returns the error.
+	// There is no such change; Undo of the first part returns the error.
 	return s.parts[0], "", nil
 }
 
@@ -370,7 +370,7 @@ func (s *joint) Clean(ctx context.Context) (*change.Cleaned, error) {
 	return out, errors.Join(errs...)
 }
 
-// join converts a path of the part to one of the whole.
+// join converts a path in the part to a joint path.
 func (p *Part) join(path string) string {
 	if path == "" || path == "." {
 		return p.Name
@@ -378,7 +378,7 @@ func (p *Part) join(path string) string {
 	return p.Name + "/" + path
 }
 
-// joinSkips converts the paths that a search of the part has skipped.
+// joinSkips converts the paths that a search of the part skipped.
 func (p *Part) joinSkips(sum *search.Summary) {
 	for i := range sum.Skipped {
 		sum.Skipped[i].Path = p.join(sum.Skipped[i].Path)

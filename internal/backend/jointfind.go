@@ -14,7 +14,7 @@ import (
 	"quarry/search"
 )
 
-// Find lists paths. At the top the roots themselves are folders of the answer.
+// Find lists paths. At the top, the roots themselves are listed as folders.
 func (s *joint) Find(ctx context.Context, q search.FindQuery) (*search.FindResult, error) {
 	targets, err := s.targets(&q.Scope, q.Kind != search.OnlyFiles)
 	if err != nil {
@@ -58,8 +58,8 @@ func (s *joint) Find(ctx context.Context, q search.FindQuery) (*search.FindResul
 	return out, nil
 }
 
-// left returns the remaining time, at least 1 ns, so that the remaining parts report that
-// they were not searched. 0 means no limit.
+// left returns the remaining time. It is at least 1 ns, so that the remaining parts
+// report that they were not searched. 0 means no limit.
 func left(limit time.Duration, started time.Time) time.Duration {
 	if limit == 0 {
 		return 0
@@ -112,8 +112,8 @@ func (s *joint) topEntries(ctx context.Context, q *search.FindQuery) ([]search.E
 	return list, nil
 }
 
-// sort orders entries as the query asks; ties are in the order of the roots, then of the
-// paths.
+// sort orders entries as the query requests. Ties are in the order of the roots, then of
+// the paths.
 func (s *joint) sort(list []search.Entry, order search.Order) {
 	slices.SortFunc(list, func(a, b search.Entry) int {
 		c := 0
@@ -127,14 +127,14 @@ func (s *joint) sort(list []search.Entry, order search.Order) {
 	})
 }
 
-// rank is the position of a path's root.
+// rank returns the position of a path's root among the roots.
 func (s *joint) rank(p string) int {
 	name, _, _ := strings.Cut(p, "/")
 	return slices.IndexFunc(s.parts, func(r *Part) bool { return r.Name == name })
 }
 
-// SearchCode ranks pieces of files. Words are weighted in each root separately: a word
-// that is rare in a root counts for more there.
+// SearchCode ranks pieces of files. Words are weighted separately in each root: a word
+// that is rare in a root has more weight there.
 func (s *joint) SearchCode(ctx context.Context, q search.CodeQuery) (*search.CodeResult, error) {
 	targets, err := s.targets(&q.Scope, false)
 	if err != nil {
@@ -202,7 +202,7 @@ func (s *joint) Symbols(ctx context.Context, q search.SymbolQuery) (*search.Symb
 	return out, lookup.Rank(&q, out)
 }
 
-// EachText visits the texts of one root after the other.
+// EachText visits the texts of the roots, one root after another.
 func (s *joint) EachText(ctx context.Context, q search.TextQuery, look func(path string, text []byte) any, yield func(path string, found any)) (*search.Summary, error) {
 	targets, err := s.targets(&q.Scope, false)
 	if err != nil {
@@ -230,7 +230,7 @@ func (s *joint) EachText(ctx context.Context, q search.TextQuery, look func(path
 	return out, nil
 }
 
-// Remember always calls make: the answer may depend on several roots.
+// Remember always calls make, because the answer may depend on several roots.
 func (s *joint) Remember(_ context.Context, _ string, make func() (any, error)) (any, error) {
 	return make()
 }

@@ -14,10 +14,11 @@ func (s *joint) Index() Index { return (*jointIndex)(s) }
 
 type jointIndex joint
 
-// states are the states of an index, best first. The joint state is the worst of all parts.
+// states ranks the states of an index, best first. The joint state is the worst of all
+// parts.
 var states = map[string]int{"ready": 0, "indexing": 1, "not_found": 2, "failed": 3}
 
-// Status adds up the parts; the state is the worst.
+// Status adds up the status of all parts. The state is the worst.
 func (s *jointIndex) Status(ctx context.Context) (*search.IndexStatus, error) {
 	out := &search.IndexStatus{State: "ready", Freshness: "event"}
 	for _, p := range s.parts {
@@ -51,12 +52,12 @@ func (s *jointIndex) Status(ctx context.Context) (*search.IndexStatus, error) {
 	return out, nil
 }
 
-// Wait waits for the parts one after another; the first error ends it.
+// Wait waits for the parts one after another, until one fails.
 func (s *jointIndex) Wait(ctx context.Context) error {
 	return s.each(func(ix Index) error { return ix.Wait(ctx) })
 }
 
-// Follow waits for each part in turn; a report is about one of them.
+// Follow waits for the parts one after another. Each report is about one of them.
 func (s *jointIndex) Follow(ctx context.Context, report func(search.Progress)) error {
 	return s.each(func(ix Index) error { return ix.Follow(ctx, report) })
 }
@@ -98,7 +99,7 @@ func (s *jointIndex) Verify(ctx context.Context, fault func(path, what string), 
 	return out, nil
 }
 
-// Recording adds up the recordings of the parts. It is on if all are recorded.
+// Recording adds up the recordings of the parts. It is on if all parts are recorded.
 func (s *jointIndex) Recording(ctx context.Context) (*change.Recording, error) {
 	var out *change.Recording
 	for _, p := range s.parts {

@@ -10,26 +10,26 @@ import (
 	"quarry/search"
 )
 
-// target is a part of a scope: a path in one root, and the globs and the depth that apply
-// there.
+// target is a part of a scope: a path in one root, and the globs and the depth limit that
+// apply there.
 type target struct {
 	root *Part
 	path string
-	// whole says that the root was not named but is one of all.
+	// whole reports that the root was not named but is searched as one of all roots.
 	whole bool
 	globs []string
 	depth int
 }
 
-// narrow changes a scope to the target's.
+// narrow changes a scope to the target.
 func (t *target) narrow(sc *search.Scope) {
 	sc.Paths, sc.Globs, sc.MaxDepth = []string{t.path}, t.globs, t.depth
 }
 
-// targets splits a scope. A path that names a root is searched there with unchanged globs
-// and depth, since those begin at the searched folder. The top means all roots; there globs
-// and depth begin with the roots' names. folders says that folders are listed: then a glob
-// that includes a folder by name does not include its contents.
+// targets splits a scope into targets. If a path names a root, globs and depth stay
+// unchanged, since they are relative to the searched folder. The top means all roots;
+// there, globs and depth begin with the roots' names. folders reports that folders are
+// listed, too: a glob that includes a folder by name then does not include its contents.
 func (s *joint) targets(sc *search.Scope, folders bool) ([]target, error) {
 	paths := sc.Paths
 	if len(paths) == 0 {
@@ -82,8 +82,8 @@ func (s *joint) allRoots(sc *search.Scope, folders bool) ([]target, error) {
 	return list, nil
 }
 
-// checkAnchors refuses a glob that begins at the top with a name that is not a root: it
-// can't match anything, and the root was probably forgotten.
+// checkAnchors refuses a glob that is anchored at the top but doesn't begin with a root's
+// name. It can't match anything, and the name was probably forgotten.
 func (s *joint) checkAnchors(sc *search.Scope) error {
 	for _, g := range sc.Globs {
 		_, first, rest, _ := cutGlob(g, sc.Dialect)
@@ -104,9 +104,10 @@ func (s *joint) checkAnchors(sc *search.Scope) error {
 	return nil
 }
 
-// cutGlob splits a glob: whether it excludes, its part for the first name of a path, and the
-// rest, which is "" for a glob that isn't anchored. The trailing slash of a glob for folders
-// stays with the last part.
+// cutGlob splits a glob into first, which matches the first element of a path, and rest,
+// which is "" if the glob isn't anchored. excludes and folders report whether the glob
+// excludes and whether it has a trailing slash, so that it matches only folders; the slash
+// stays at the end.
 func cutGlob(g string, d search.Dialect) (excludes bool, first, rest string, folders bool) {
 	if d == search.Gitignore {
 		g, excludes = strings.CutPrefix(g, "!")
@@ -145,8 +146,8 @@ func matchesName(pattern string, d search.Dialect, name string) bool {
 	return err == nil && g.MatchDir(name)
 }
 
-// below converts a glob to globs for paths in a root: one of the returned globs matches a
-// path p if and only if g matches name/p.
+// below converts a glob to globs for paths in the root of that name: any of them matches
+// a path p if and only if g matches name/p.
 func below(g string, d search.Dialect, name string) (globs []string, excludes bool) {
 	excludes, first, rest, folders := cutGlob(g, d)
 	sign := ""
@@ -155,14 +156,14 @@ func below(g string, d search.Dialect, name string) (globs []string, excludes bo
 	}
 	switch {
 	case rest == "" && d != search.Gitignore && !strings.HasPrefix(first, "**"):
-		return nil, excludes // a name at the top, where there are only roots
+		return nil, excludes // g matches only names at the top, where there are only roots
 	case rest == "" && folders && matchesName(first, d, name):
-		return []string{sign + "**"}, excludes // everything in the folder
+		return []string{sign + "**"}, excludes // g matches the root, so everything in it
 	case rest == "":
-		return []string{g}, excludes // a name at any depth
+		return []string{g}, excludes // g matches a name at any depth
 	case first == "**":
 		globs = []string{g}
-		if strings.Contains(strings.TrimRight(rest, "/"), "/") { // ** may match nothing
+		if strings.Contains(strings.TrimRight(rest, "/"), "/") { // ** may match no element
 			more, _ := below(sign+rest, d, name)
 			globs = append(globs, more...)
 		}
@@ -171,7 +172,7 @@ func below(g string, d search.Dialect, name string) (globs []string, excludes bo
 		return nil, excludes
 	case rest == "/":
 		if !folders {
-			return nil, excludes // a file named like the root
+			return nil, excludes // g matches only a file in place of the root
 		}
 		return []string{sign + "**"}, excludes
 	case d == search.Gitignore:

@@ -9,11 +9,11 @@ import (
 	"quarry/search"
 )
 
-// errOrder refuses most orders over several roots.
+// errOrder is returned for orders that aren't possible across several roots.
 var errOrder = fault.New(fault.InvalidArgument, "over several roots, files come in path order, or by the number of their matches", "search one root, or order the answer by path")
 
-// SearchEach answers a query file by file: in the order of the roots, and in path order
-// within each; or the files with most matches first.
+// SearchEach answers a query file by file, either in the order of the roots and in path
+// order within each, or with the files with the most matches first.
 func (s *joint) SearchEach(ctx context.Context, q search.Query, yield func(*search.FileMatch) error) (*search.Summary, error) {
 	targets, err := s.targets(&q.Scope, false)
 	if err != nil {
@@ -47,7 +47,7 @@ func (s *joint) inTurn(ctx context.Context, targets []target, q search.Query, yi
 
 func (t *target) search(ctx context.Context, q search.Query, yield func(*search.FileMatch) error) (*search.Summary, error) {
 	t.narrow(&q.Scope)
-	var own error // of yield
+	var own error // error of yield
 	sum, err := t.root.SearchEach(ctx, q, func(f *search.FileMatch) error {
 		f.Path = t.root.join(f.Path)
 		own = yield(f)
@@ -63,20 +63,21 @@ func (t *target) search(ctx context.Context, q search.Query, yield func(*search.
 	return sum, nil
 }
 
-// jointSearch is one search over several targets. Each gets the remaining offset and limits
-// of the earlier targets.
+// jointSearch is a search of several targets. The offset and limits for each target are
+// those left over by the earlier ones.
 type jointSearch struct {
 	q       search.Query
 	yield   func(*search.FileMatch) error
 	started time.Time
 	sum     search.Summary
 	given   struct{ files, lines, blocks, bytes int }
-	full    bool        // no more files, only counting
-	why     search.Stop // the limit that is then reached
+	full    bool        // deliver no more files, only count
+	why     search.Stop // the limit that was reached
 }
 
-// part searches one target and reports whether to continue with the next: yes, unless a
-// limit ended this one. After a lost server the search continues.
+// part searches one target. more reports whether to continue with the next: yes, unless a
+// limit ended this search. A search also continues after a connection to a server was
+// lost.
 func (j *jointSearch) part(ctx context.Context, t *target) (more bool, err error) {
 	q := j.q
 	q.Offset = max(q.Offset-j.units(&j.sum), 0)
@@ -103,7 +104,7 @@ func (j *jointSearch) part(ctx context.Context, t *target) (more bool, err error
 		j.given.blocks += min(max(sum.Blocks-q.Offset, 0), blocks)
 	}
 	more = sum.Exact || sum.Stopped == ""
-	if j.full && more { // all of it is beyond the limit
+	if j.full && more { // all of this target's results are beyond the limit
 		if sum.Stopped = ""; sum.FilesMatched > 0 {
 			sum.Stopped, more = j.why, j.counted(sum) <= q.Limits.CountTo
 			sum.Exact = sum.Exact && more
@@ -114,7 +115,7 @@ func (j *jointSearch) part(ctx context.Context, t *target) (more bool, err error
 	return more, nil
 }
 
-// counted returns the count that Limits.CountTo limits.
+// counted returns the count that is compared with Limits.CountTo.
 func (j *jointSearch) counted(s *search.Summary) int {
 	if j.q.Limits.Blocks > 0 {
 		return s.Blocks
@@ -122,7 +123,7 @@ func (j *jointSearch) counted(s *search.Summary) int {
 	return s.LinesMatched
 }
 
-// units returns the count that an offset refers to.
+// units returns the count that an offset is compared with.
 func (j *jointSearch) units(s *search.Summary) int {
 	switch {
 	case j.q.Detail == search.Files:
@@ -134,8 +135,8 @@ func (j *jointSearch) units(s *search.Summary) int {
 }
 
 // rest subtracts the used part from the limits. If a limit is already reached, the next
-// target still reports whether it has anything, and counts as far as requested. It returns
-// false when the time is up.
+// target still reports whether it has results, and counts as far as requested. rest
+// returns false if the time is used up.
 func (j *jointSearch) rest(l *search.Limits) bool {
 	for _, one := range []struct {
 		limit *int
@@ -154,7 +155,7 @@ func (j *jointSearch) rest(l *search.Limits) bool {
 	}
 	if l.Reads > 0 {
 		if l.Reads -= j.sum.Stats.Searched; l.Reads <= 0 {
-			l.Reads = -1 // the next file is one too many
+			l.Reads = -1 // none left: the next read ends the search
 		}
 	}
 	if l.ReadBytes > 0 {

@@ -7,8 +7,8 @@ import (
 	"quarry/fault"
 )
 
-// located is an error of one part. errors.As finds copies in which paths begin with the
-// part's name.
+// located is an error of one part. errors.As finds copies of the errors in it, in which
+// paths begin with the part's name.
 type located struct {
 	part *Part
 	err  error
@@ -30,10 +30,11 @@ func (e *located) Error() string {
 	return e.err.Error()
 }
 
-// Unwrap gives the part's own error.
+// Unwrap returns the part's own error.
 func (e *located) Unwrap() error { return e.err }
 
-// As returns copies with the name of the part; the errors themselves are not changed.
+// As sets target to a copy of a matching error with the part's name in paths. The error
+// itself is not modified.
 func (e *located) As(target any) bool {
 	switch target := target.(type) {
 	case **fault.PathError:

@@ -1,10 +1,10 @@
-// Package explain says why a search found nothing, and which other search would find
+// Package explain finds out why a search found nothing, and which other search would find
 // something.
 //
-// It searches again with one condition changed and returns the results as data, which
-// tools, the shell and the page put into words. It never guesses. The extra searches
-// read a fixed number of files and bytes in path order, so the answer is the same on
-// a fast and on a slow machine.
+// It repeats the search with one condition changed, and returns the results as data.
+// Tools, the command line and the web page put them into words. Nothing is guessed. The
+// extra searches read a fixed number of files and bytes in path order, so the results
+// don't depend on the speed of the machine.
 package explain
 
 import (
@@ -27,75 +27,76 @@ type Files interface {
 }
 
 const (
-	// maxFiles is how many files a wider search counts, and MaxNames how many of them are
-	// named. Naming a few saves the call that would list them.
+	// An extra search counts at most maxFiles files and names MaxNames of them. Naming a
+	// few saves a call to list them.
 	maxFiles, MaxNames = 10, 3
 
 	// Limits of one extra search. With an index only candidate files are read, which takes a
-	// few milliseconds on 78,000 files. Without an index the first files in path order are
-	// read; most workspaces don't have more.
+	// few milliseconds for 78,000 files. Without an index the first files in path order are
+	// read, which is all files of most workspaces.
 	indexReads, indexBytes = 64, 2 << 20
 	scanReads, scanBytes   = 1000, 16 << 20
 
-	// longLine is how many bytes of a line around a match are kept.
+	// longLine is the number of bytes of a line that are kept around a match.
 	longLine = 4 << 10
 )
 
-// Way is the difference of another search.
+// Way is how an extra search differs from the original one.
 type Way int
 
 const (
 	AnyPattern    Way = iota // any of several patterns instead of all
 	AllFiles                 // not only changed files
-	NoFilter                 // without globs and other filters of files
-	NoPath                   // outside the searched path
-	NoPathOrGlob             // in all files, wherever they are
+	NoFilter                 // without globs and other file filters
+	NoPath                   // outside the given path
+	NoPathOrGlob             // outside the given path and without file filters
 	AnyCase                  // ignoring case
 	InsideWords              // also inside words
 	PlainText                // the pattern as literal text
 	Regex                    // the text as a regular expression
-	OneLine                  // one line of a multi-line text
+	OneLine                  // a single line of a multi-line text
 	OtherSpace               // with other white space between the words
-	Alone                    // without text that was copied along with it
+	Alone                    // without text that was probably copied along, such as quotes
 	Style                    // an identifier in another style
-	Near                     // with one wrong character
-	Name                     // as the name of a file
-	Hidden                   // hidden files too
-	Ignored                  // ignored files too
-	HiddenIgnored            // both
-	AnyDepth                 // a glob at any depth
+	Near                     // with one character wrong, missing, added or swapped
+	Name                     // in the name of a file
+	Hidden                   // including hidden files
+	Ignored                  // including ignored files
+	HiddenIgnored            // including hidden and ignored files
+	AnyDepth                 // the glob applied at any depth
 	Glob                     // a regular expression converted to the glob it probably means
 	PartOfName               // a part of a name
-	NearName                 // the nearest spelling of a name
+	NearName                 // the most similar spelling of a name
 )
 
-// Finding is another search that finds something.
+// Finding is another search that has results.
 type Finding struct {
 	Way Way
-	// Text is the pattern, glob or spelling that matches, if it differs.
+	// Text is the pattern, glob or spelling that matches, if it differs from the
+	// original.
 	Text string
-	// Unfiltered says that it also drops the filters of files.
+	// Unfiltered reports that the search also has no file filters.
 	Unfiltered bool
-	// Paths are the first results, in path order, and Total is their number: a minimum if
-	// More is set.
+	// Paths are the first results in path order, and Total is their number. It is a
+	// minimum if More is set.
 	Paths []string
 	Total int
 	More  bool
 }
 
-// Look makes the searches that explain an empty answer. The zero value with Files works
-// without an index.
+// Look makes the searches that explain an empty answer. Only Files is required; the other
+// fields are then those of a workspace with an index.
 type Look struct {
 	Files Files
-	// Scan says that there is no index: a search reads the files themselves.
+	// Scan reports that there is no index, so that searches read the files themselves.
 	Scan bool
-	// Whole says that the index has ignored files, too.
+	// Whole reports that the index includes ignored files.
 	Whole bool
 
 	found []Finding
 }
 
-// After returns a Look that follows a search with this summary.
+// After returns a Look for an answer with the given summary.
 func After(files Files, sum *search.Summary) *Look {
 	return &Look{Files: files, Scan: sum.Stats.Plan.Scanned(), Whole: sum.Stats.IgnoredIndexed}
 }
@@ -108,15 +109,15 @@ func (l *Look) limits() search.Limits {
 	return search.Limits{Files: maxFiles, Reads: indexReads, ReadBytes: indexBytes}
 }
 
-// seen is the result of an extra search: the matching files, up to maxFiles, and whether
-// there may be more.
+// seen is the result of an extra search: up to maxFiles matching files, and whether there
+// may be more.
 type seen struct {
 	files []string
 	more  bool
-	text  string // of the first match, if requested
+	text  string // text of the first match, if requested
 }
 
-// finding makes a Finding of the result.
+// finding converts the result to a Finding.
 func (s seen) finding(way Way, text string) Finding {
 	return Finding{Way: way, Text: text, Paths: s.files, Total: min(len(s.files), maxFiles), More: s.more || len(s.files) > maxFiles}
 }
@@ -128,7 +129,7 @@ func (l *Look) add(f Finding) bool {
 	return f.Total > 0
 }
 
-// search searches for files that match a changed query.
+// search searches for files with a modified query.
 func (l *Look) search(ctx context.Context, way Way, q search.Query, change func(*search.Query)) seen {
 	change(&q)
 	s := l.ask(ctx, q)
@@ -136,7 +137,7 @@ func (l *Look) search(ctx context.Context, way Way, q search.Query, change func(
 	return s
 }
 
-// ask searches for files that match a query.
+// ask searches for files with a query.
 func (l *Look) ask(ctx context.Context, q search.Query) (s seen) {
 	q.Detail, q.Spans, q.Before, q.After, q.Offset = search.Files, false, 0, 0, 0
 	q.Limits = l.limits()
@@ -145,13 +146,14 @@ func (l *Look) ask(ctx context.Context, q search.Query) (s seen) {
 		return nil
 	})
 	if err != nil {
-		return seen{} // the search is invalid
+		return seen{} // the query is invalid
 	}
 	s.more = sum.FilesMatched > maxFiles || sum.Stopped == search.StopReads
 	return s
 }
 
-// askText is ask with the text of the first match, extended to whole words.
+// askText is like ask, but also returns the text of the first match, extended to whole
+// words.
 func (l *Look) askText(ctx context.Context, q search.Query) (s seen) {
 	q.Detail, q.Spans, q.Before, q.After, q.Offset = search.Lines, true, 0, 0, 0
 	q.Limits = l.limits()
@@ -208,7 +210,7 @@ func (l *Look) Text(ctx context.Context, q search.Query, sum *search.Summary) []
 		l.forms(ctx, q)
 	}
 	var hidden seen
-	known := sum.Stats.Plan.Kind == search.PlanScan // an index doesn't count the files it excludes
+	known := sum.Stats.Plan.Kind == search.PlanScan // an index doesn't count the excluded files
 	if !q.IncludeHidden && (!known || sum.SkippedCount[search.Hidden] > 0) {
 		hidden = l.search(ctx, Hidden, q, func(q *search.Query) { q.IncludeHidden = true })
 	}
@@ -224,19 +226,19 @@ func (l *Look) Text(ctx context.Context, q search.Query, sum *search.Summary) []
 	return l.found
 }
 
-// filtered reports whether a query selects kinds of files.
+// filtered reports whether a query has file filters.
 func filtered(q *search.Query) bool { return len(q.Globs)+len(q.Types) > 0 || q.MaxDepth > 0 }
 
-// onlyExcludes reports whether the filters only exclude: then the caller need not be told
-// that the excluded files match.
+// onlyExcludes reports whether all file filters exclude files. The caller excluded these
+// files on purpose, so there is no need to report that they match.
 func onlyExcludes(q *search.Query) bool {
 	return len(q.Types) == 0 && q.MaxDepth == 0 && !slices.ContainsFunc(q.Globs, func(g string) bool { return !strings.HasPrefix(g, "!") })
 }
 
 func unfilter(q *search.Query) { q.Globs, q.Types, q.MaxDepth = nil, nil, 0 }
 
-// Sentence says how much a finding found, after words that describe the change. show writes
-// a path for the reader.
+// Sentence says how much a finding found. words describe the change of the search and come
+// first; show formats a path.
 func (f *Finding) Sentence(words string, show func(path string) string) string {
 	switch {
 	case f.Way == NearName:
@@ -251,7 +253,7 @@ func (f *Finding) Sentence(words string, show func(path string) string) string {
 	return fmt.Sprintf("%s %d%s files match%s", words, f.Total, plus, f.names(show))
 }
 
-// Items is Sentence for a listing, which includes folders.
+// Items is like Sentence, for a listing that includes folders.
 func (f *Finding) Items(words string, show func(path string) string) string {
 	if f.Way == NearName {
 		return f.Sentence(words, show)
@@ -259,7 +261,7 @@ func (f *Finding) Items(words string, show func(path string) string) string {
 	return words + " " + fault.Count(f.Total, "item matches", "items match") + f.names(show)
 }
 
-// names names the results: all of them if they are few, else the first.
+// names names the results, or the first of them if there are many.
 func (f *Finding) names(show func(path string) string) string {
 	switch {
 	case len(f.Paths) == 0:
@@ -302,7 +304,7 @@ func (f *Finding) Common() string {
 	return ""
 }
 
-// OfName says in a sentence which files have a name.
+// OfName says which files have a certain name.
 func OfName(paths []string, total int, show func(path string) string) string {
 	switch all := list(paths, show); {
 	case total == 1:

@@ -9,11 +9,11 @@ import (
 	"quarry/search"
 )
 
-// The text may occur in another form: as a regular expression or as literal text, with
-// other white space, in another style of identifiers, or with one wrong letter. The first
-// form that occurs is named.
+// The text may occur in another form: as a regular expression or literal text, with other
+// white space, in another style of identifiers, or with one wrong letter. The first form
+// that occurs is reported.
 
-// forms tries other forms of a query's pattern.
+// forms tries other forms of the query's pattern.
 func (l *Look) forms(ctx context.Context, q search.Query) {
 	plain, isPlain := literalOf(&q)
 	type form struct {
@@ -73,13 +73,13 @@ func (l *Look) forms(ctx context.Context, q search.Query) {
 	}
 }
 
-// regexLike matches text that only makes sense as a regular expression.
+// regexLike matches patterns that only make sense as a regular expression.
 var regexLike = lazily(`\\[bBdDwWsS.()\[\]{}*+?|^$]|\.[*+]|\[[^\]]+\]|\w\|\w|\([^)]*\|[^)]*\)|\)[?*+]|^\^|\$$`)
 
 // Found returns the findings so far.
 func (l *Look) Found() []Finding { return l.found }
 
-// Near searches for a text similar to the given one: the same words in another style of
+// Near searches for texts similar to text: first for the same words in another style of
 // identifiers, then with one character wrong, missing, added or swapped.
 func (l *Look) Near(ctx context.Context, q search.Query, text string) bool {
 	q.Match.Syntax, q.Match.Case = match.Rust, match.Insensitive
@@ -98,7 +98,7 @@ func (l *Look) Near(ctx context.Context, q search.Query, text string) bool {
 	return false
 }
 
-// named searches for a file named like the text.
+// named searches for files whose name is the text.
 func (l *Look) named(ctx context.Context, text string) {
 	if fileName().MatchString(text) {
 		if paths, total := sameName(ctx, l.Files, baseName(text)); total > 0 {

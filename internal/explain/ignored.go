@@ -10,15 +10,17 @@ import (
 	"quarry/search"
 )
 
-// maxIgnored is how many paths of ignored files are searched. A folder with only ignored
-// files counts as one path. This is enough except for build results among the sources.
+// maxIgnored limits the paths of ignored files that are searched. A folder that contains
+// only ignored files counts as one path, so this is enough unless build results are among
+// the sources.
 const maxIgnored = 1000
 
-// ignored searches the files that ignore files exclude, and reports which flag includes them.
-// unfiltered says that the filters of q were dropped. hidden is the result for files that
-// need only include_hidden. An index has up to 20,000 ignored files. If there are more,
-// walking 78,000 files would take too long, so only files ignored near the top are searched,
-// where build folders and dependencies are. Without an index all are searched.
+// ignored searches files that ignore files exclude, and reports which flag includes them.
+// unfiltered reports that q has lost its file filters. hidden is the result for files that
+// only need include_hidden. The index contains up to 20,000 ignored files. If there are more,
+// walking 78,000 files would take too long, so only files ignored near the top are searched;
+// that is where build folders and dependencies are. Without an index all ignored files are
+// searched.
 func (l *Look) ignored(ctx context.Context, unfiltered bool, q search.Query, hidden seen) {
 	if l.Whole {
 		l.ignoredIndexed(ctx, unfiltered, q, hidden)
@@ -32,7 +34,7 @@ func (l *Look) ignored(ctx context.Context, unfiltered bool, q search.Query, hid
 	inside := q
 	inside.Paths, inside.IncludeHidden, inside.IncludeIgnored = paths, true, true
 	if l.Scan {
-		inside.Globs, inside.Types = nil, nil // the paths are files that passed them
+		inside.Globs, inside.Types = nil, nil // the filters were already applied to the paths
 	}
 	s := l.ask(ctx, inside)
 	plain := slices.DeleteFunc(slices.Clone(s.files), func(p string) bool {
@@ -57,8 +59,8 @@ func (l *Look) flagged(way Way, unfiltered bool, s seen) {
 	l.add(f)
 }
 
-// ignoredIndexed searches the index. No file matches without the flag, so all that match
-// with it are ignored.
+// ignoredIndexed searches the index. The original search found nothing, so all files that
+// match with the flag are ignored.
 func (l *Look) ignoredIndexed(ctx context.Context, unfiltered bool, q search.Query, hidden seen) {
 	q.IncludeIgnored, q.IncludeHidden = true, false
 	if s := l.ask(ctx, q); len(s.files) > 0 {
@@ -72,8 +74,9 @@ func (l *Look) ignoredIndexed(ctx context.Context, unfiltered bool, q search.Que
 	}
 }
 
-// onlyIgnored lists the files that ignore files exclude from the scope of a query, in path
-// order: files that match its globs, and whole folders if they can replace their contents.
+// onlyIgnored lists, in path order, the files in the scope of a query that are excluded by
+// ignore files. Files of a folder are replaced by the folder if all of its contents are
+// listed.
 func (l *Look) onlyIgnored(ctx context.Context, q search.Query) []string {
 	if !l.Scan {
 		return l.ignoredTop(ctx, q)
@@ -84,7 +87,7 @@ func (l *Look) onlyIgnored(ctx context.Context, q search.Query) []string {
 	}
 	above, whole := l.above(ctx, q)
 	var paths []string
-	next := 0 // index of the next shown file; all includes them in the same order
+	next := 0 // index of the next shown file; all contains the shown files in the same order
 	for i := range all.Entries {
 		p := all.Entries[i].Path
 		if next < len(shown.Entries) && p == shown.Entries[next].Path {
@@ -109,13 +112,13 @@ func (l *Look) onlyIgnored(ctx context.Context, q search.Query) []string {
 		}
 	}
 	if next < len(shown.Entries) {
-		return nil // a file was removed between the two listings
+		return nil // a file was removed between the listings
 	}
 	return paths
 }
 
-// withIgnored lists the files that a query shows, including hidden ones, and the same with
-// ignored files; all is nil if one of the listings fails.
+// withIgnored lists the files in the scope of a query, including hidden ones: shown
+// without ignored files, and all with them. all is nil if a listing fails.
 func (l *Look) withIgnored(ctx context.Context, q search.FindQuery) (shown, all *search.FindResult) {
 	q.IncludeHidden = true
 	shown, err := l.Files.Find(ctx, q)
@@ -129,15 +132,15 @@ func (l *Look) withIgnored(ctx context.Context, q search.FindQuery) (shown, all 
 	return shown, all
 }
 
-// topDepth is how deep names of ignored files are searched if there is an index: the
-// searched folder and its subfolders. On the Linux source that is 30 folders and a
+// topDepth is the depth to which ignored names are searched if there is an index: the
+// searched folder and its subfolders. In the Linux source that is 30 folders and takes a
 // millisecond.
 const topDepth = 2
 
-// ignoredTop lists the files and folders that are ignored near the top.
+// ignoredTop lists ignored files and folders near the top.
 func (l *Look) ignoredTop(ctx context.Context, q search.Query) []string {
 	if slices.ContainsFunc(q.Globs, func(g string) bool { return strings.Contains(g, "/") }) {
-		return nil // it would have another meaning inside a folder
+		return nil // the glob would have another meaning inside a folder
 	}
 	find := search.FindQuery{Scope: q.Scope, Kind: search.FilesAndFolders}
 	find.Globs, find.Types, find.MaxDepth = nil, nil, 1
@@ -165,18 +168,18 @@ func (l *Look) ignoredTop(ctx context.Context, q search.Query) []string {
 	return paths
 }
 
-// zeroIgnored is how many ignored paths near the top are searched.
+// zeroIgnored limits the ignored paths near the top that are searched.
 const zeroIgnored = 64
 
-// above returns the folders that a query searches, and whether a folder may be named instead
-// of its files, which it may not if a glob selects files.
+// above returns the folders that a query searches. whole reports whether a folder may be
+// named instead of its files; this isn't possible if a glob selects files.
 func (l *Look) above(ctx context.Context, q search.Query) (paths []string, whole bool) {
 	if filtered(&q) {
 		return nil, false
 	}
 	for _, p := range q.Paths {
 		if p == "" {
-			continue // the top
+			continue // the top folder
 		}
 		info, err := l.Files.Stat(ctx, p)
 		if err != nil {
@@ -187,8 +190,8 @@ func (l *Look) above(ctx context.Context, q search.Query) (paths []string, whole
 	return paths[:len(paths):len(paths)], true
 }
 
-// highest returns the topmost folder above a path that contains none of the other paths, or
-// the path itself.
+// highest returns the topmost folder that contains p but none of the other paths, or p
+// itself.
 func highest(p string, others []string) string {
 	for at := 0; ; at++ {
 		slash := strings.IndexByte(p[at:], '/')

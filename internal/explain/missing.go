@@ -11,22 +11,22 @@ import (
 	"quarry/search"
 )
 
-// Guess is how a missing path was probably meant.
+// Guess is how a missing path differs from the one probably meant.
 type Guess int
 
 const (
 	NoGuess      Guess = iota
 	OtherCase          // with another case
-	CopiedAlong        // without text that results and addresses add to a path
+	CopiedAlong        // without text that search results and addresses add to paths
 	Encoded            // without percent-encoding
 	NearSpelling       // with a similar spelling
-	SameName           // in another folder
+	SameName           // a file of that name in another folder
 )
 
-// Missing guesses which path was meant by a missing one: the same path in another case,
-// without text that was copied along with it, or a file with that name in another folder.
-// This saves a model the call that would find it. There can be several paths only for
-// SameName: the first ones of total.
+// Missing guesses which path was meant by a path that doesn't exist: the path in another
+// case, without text that was copied along, or a file of that name in another folder.
+// This saves a model the call to find it. Only for SameName can there be several paths;
+// these are the first of total.
 func Missing(ctx context.Context, files Files, given string) (guess Guess, paths []string, total int) {
 	if strings.TrimSpace(given) == "" {
 		return NoGuess, nil, 0
@@ -43,7 +43,7 @@ func Missing(ctx context.Context, files Files, given string) (guess Guess, paths
 		if try.guess != OtherCase && try.path == given {
 			continue
 		}
-		if info, err := files.Stat(ctx, try.path); err == nil { // case-insensitive, as for reading
+		if info, err := files.Stat(ctx, try.path); err == nil { // ignores case, as reading does
 			return try.guess, []string{info.Path}, 1
 		}
 	}
@@ -57,8 +57,8 @@ func Missing(ctx context.Context, files Files, given string) (guess Guess, paths
 	return NoGuess, nil, 0
 }
 
-// shared returns how many folders two paths share, compared from their ends: the intended
-// file is in folders with those names.
+// shared returns how many folder names two paths share, counted from the end. The more
+// they share, the likelier is the guess.
 func shared(a, b string) int {
 	split := func(p string) []string {
 		return strings.FieldsFunc(strings.ToLower(p), func(r rune) bool { return r == '/' || r == '\\' })
@@ -77,20 +77,20 @@ func shared(a, b string) int {
 	return score
 }
 
-// baseName returns the last name of a path, with / or \ as separator.
+// baseName returns the last element of a path. The separator is / or \.
 func baseName(p string) string { return path.Base(strings.ReplaceAll(p, `\`, "/")) }
 
 // place matches what search results append to a path: :12, :12:5, :12-20, #L12.
 var place = lazily(`(:\d+([:-]\d+)?|#L\d+(-L?\d+)?):?$`)
 
-// bareName returns a path without the text that results and addresses add to it.
+// bareName returns a path without the text that search results and addresses add.
 func bareName(given string) string {
 	p := strings.Trim(strings.TrimSpace(given), "`\"'")
 	p = strings.TrimPrefix(p, "file://")
 	return place().ReplaceAllString(p, "")
 }
 
-// maxSame is how many files with the same name are compared with the given path.
+// maxSame limits the files of the same name that are compared with the given path.
 const maxSame = 200
 
 // sameName finds the files with a name, ignoring case.
@@ -109,8 +109,8 @@ func sameName(ctx context.Context, files Files, name string) (paths []string, to
 	return paths, r.Total
 }
 
-// nearPath follows a missing path name by name, replacing each missing name by the nearest
-// spelling in its folder. It returns "" if no name is near.
+// nearPath follows a missing path element by element. It replaces each missing element by
+// the most similar name in its folder, and returns "" if there is none.
 func nearPath(ctx context.Context, files Files, given string) string {
 	at := ""
 	wanted := strings.FieldsFunc(given, func(r rune) bool { return r == '/' || r == '\\' })
@@ -135,8 +135,8 @@ func nearPath(ctx context.Context, files Files, given string) string {
 				continue
 			}
 			base := baseName(e.Path)
-			// Of equally near names, one that extends the given name is preferred: ntfs3 and not
-			// netfs for ntfs.
+			// Of equally similar names, one that extends the given name is preferred: for ntfs,
+			// ntfs3 instead of netfs.
 			if d := distance(name, base, least+1); d < least || d == least && best != "" && strings.HasPrefix(base, name) {
 				best, least = e.Path, d
 			}

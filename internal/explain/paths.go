@@ -11,7 +11,7 @@ import (
 	"quarry/search"
 )
 
-// find searches for paths with a changed query.
+// find searches for paths with a modified query.
 func (l *Look) find(ctx context.Context, way Way, text string, q search.FindQuery, change func(*search.FindQuery)) bool {
 	q.Limit, q.Offset = MaxNames, 0
 	change(&q)
@@ -26,8 +26,8 @@ func (l *Look) find(ctx context.Context, way Way, text string, q search.FindQuer
 	return l.add(Finding{Way: way, Text: text, Paths: found, Total: r.Total})
 }
 
-// Flags searches for paths among hidden files, among ignored ones and among both, and
-// reports the first of these with results.
+// Flags searches hidden files, ignored files, and both. It reports the first of these
+// searches that has results.
 func (l *Look) Flags(ctx context.Context, q search.FindQuery) []Finding {
 	l.flags(ctx, &q)
 	return l.found
@@ -43,8 +43,8 @@ func (l *Look) flags(ctx context.Context, q *search.FindQuery) {
 	}
 	ignored := []func(*search.FindQuery){func(q *search.FindQuery) { q.IncludeIgnored = true }}
 	if !l.Scan && !l.Whole {
-		// The index doesn't have these files, and walking all files takes too long. So search
-		// only near the top, and in the folders ignored there.
+		// The index doesn't include these files, and walking all files takes too long. So
+		// search only near the top, and in the ignored folders there.
 		ignored[0] = func(q *search.FindQuery) { q.IncludeIgnored, q.MaxDepth = true, topDepth }
 		scope := search.Query{Scope: q.Scope}
 		if len(scope.Paths) == 0 {
@@ -66,8 +66,8 @@ func (l *Look) flags(ctx context.Context, q *search.FindQuery) {
 	}
 }
 
-// ignoredDepth is how deep names are searched in ignored folders if there is an index: deep
-// enough for a package's files, not for all of its dependencies.
+// ignoredDepth is the depth to which ignored folders are searched if there is an index.
+// This reaches a package's own files, but not all of its dependencies.
 const ignoredDepth = 3
 
 // Paths explains a path search without matches.
@@ -94,7 +94,7 @@ func (l *Look) Paths(ctx context.Context, q search.FindQuery) []Finding {
 	return l.Flags(ctx, q)
 }
 
-// asGlob tries the glob that a regular expression over names probably means.
+// asGlob tries the glob that was probably meant by a regular expression for names.
 func (l *Look) asGlob(ctx context.Context, q search.FindQuery, glob string) {
 	if fixed := globOfRegex(glob); len(l.found) == 0 && fixed != glob {
 		l.find(ctx, Glob, fixed, q, func(q *search.FindQuery) { q.Globs = []string{fixed} })
@@ -119,8 +119,8 @@ func (l *Look) List(ctx context.Context, q search.FindQuery) []Finding {
 
 var regexName = lazily(`\\?\.|\.[*+]|[\^$]`)
 
-// globOfRegex converts a regular expression over names to the glob it probably means:
-// .*\.ts$ is *.ts.
+// globOfRegex converts a regular expression for names to the glob that was probably
+// meant: .*\.ts$ becomes *.ts.
 func globOfRegex(s string) string {
 	if !regexName().MatchString(s) || !strings.ContainsAny(s, `^$`) && !strings.Contains(s, ".*") && !strings.Contains(s, `\.`) {
 		return s
@@ -129,16 +129,16 @@ func globOfRegex(s string) string {
 	return strings.NewReplacer(".*", "*", ".+", "*", `\.`, ".", "/.", ".").Replace(s)
 }
 
-// allowed is how many characters of a name may be wrong.
+// allowed returns how many characters of a name may be wrong.
 func allowed(name string) int { return max(1, min(3, utf8.RuneCountInString(name)/4)) }
 
-// nearName finds the file with the nearest spelling of a name in all folders.
+// nearName finds the file with the most similar name, in all folders.
 func (l *Look) nearName(ctx context.Context, glob string) {
 	name := strings.Trim(baseName(glob), "*")
 	if len(name) < 3 || strings.ContainsAny(name, "*?[]{}") {
 		return
 	}
-	// People get the first letter right, and listing all files takes longer.
+	// The first letter is usually right, and listing all files takes longer.
 	letter, _ := utf8.DecodeRuneInString(name)
 	q := search.FindQuery{Scope: search.Scope{Globs: []string{"**/" + string(letter) + "*"}, Dialect: search.Plain}}
 	r, err := l.Files.Find(ctx, q)
@@ -159,7 +159,7 @@ func (l *Look) nearName(ctx context.Context, glob string) {
 }
 
 // distance returns the number of characters that are wrong, missing, added or swapped
-// between two names, ignoring case, up to bound.
+// between two names, ignoring case. It returns at most bound.
 func distance(a, b string, bound int) int {
 	return fuzzy.Distance(strings.ToLower(a), strings.ToLower(b), bound)
 }

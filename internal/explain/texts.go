@@ -14,13 +14,14 @@ import (
 	"quarry/search"
 )
 
-// lazily compiles an expression on first use: compiling all at start cost every command a
-// quarter of a millisecond.
+// lazily compiles an expression on first use. Compiling all expressions at start would
+// cost every command a quarter of a millisecond.
 func lazily(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
-// literalOf returns the literal text of a query, if it is one.
+// literalOf returns the literal text that a query searches for. ok is false if it isn't
+// literal.
 func literalOf(q *search.Query) (string, bool) {
 	if q.Match.Syntax == match.Literal {
 		return q.Pattern, true
@@ -49,7 +50,7 @@ func unescapeBreaks(pattern string) string {
 	return strings.NewReplacer(`\r\n`, "\n", `\n`, "\n").Replace(pattern)
 }
 
-// LongestLine returns the longest of several lines of a pattern, "" if it has one.
+// LongestLine returns the longest line of a pattern with several lines, or "".
 func LongestLine(pattern string) string {
 	best := ""
 	lines := strings.FieldsFunc(unescapeBreaks(pattern), func(r rune) bool { return r == '\n' || r == '\r' })
@@ -61,7 +62,8 @@ func LongestLine(pattern string) string {
 	return best
 }
 
-// spaced returns a pattern for the words of a text with any white space between them.
+// spaced returns a pattern that matches the words of a text with any white space between
+// them.
 func spaced(text string) string {
 	words := strings.Fields(text)
 	for i, w := range words {
@@ -73,7 +75,7 @@ func spaced(text string) string {
 var callForm = lazily(`^([\w$.:>-]*\w)\s*\(.*$`)
 
 // bareForms returns a text without parts that are often copied along: the parentheses of a
-// call, the object before a method, quotes, an ending.
+// call, the object before a method, quotes, punctuation at the end.
 func bareForms(text string) []string {
 	var out []string
 	add := func(s string) {
@@ -94,11 +96,11 @@ func bareForms(text string) []string {
 	return out
 }
 
-// identifier matches one name, or a few words that may mean one.
+// identifier matches an identifier, or a few words that may stand for one.
 var identifier = lazily(`^[\pL_][\pL\pN_-]*( [\pL\pN_-]+){0,3}$`)
 
 // styles returns a pattern for an identifier in any style: max_bytes, maxBytes, max-bytes,
-// "max bytes". It is "" for a single word.
+// "max bytes". It returns "" for a single word.
 func styles(text string) string {
 	words := Parts(text)
 	if len(words) < 2 || len(words) > 8 || !identifier().MatchString(text) {
@@ -110,13 +112,14 @@ func styles(text string) string {
 	return strings.Join(words, `[_\- ]?`)
 }
 
-// minNear and maxNear limit the lengths of texts searched with one wrong character: a
-// shorter text has too many neighbours, a longer one is not a name.
+// minNear and maxNear are the lengths of texts that are searched with one wrong
+// character. A shorter text is similar to too many others, and a longer one is not a
+// name.
 const minNear, maxNear = 5, 40
 
-// oneEdit returns patterns for the texts that differ by one character: one replaced,
-// removed, added, or two swapped. Each pattern keeps one half of the text unchanged, so that
-// an index can find files by it. With one pattern for all texts every file would have to be
+// oneEdit returns patterns for the texts that differ by one character: replaced, removed,
+// added, or two swapped. Each pattern leaves one half of the text unchanged, so that an
+// index can find the files. With a single pattern for all texts, every file would have to be
 // read.
 func oneEdit(text string) []string {
 	runes := []rune(text)
@@ -136,7 +139,8 @@ func oneEdit(text string) []string {
 func quoteRunes(r []rune) string { return regexp.QuoteMeta(string(r)) }
 
 // edits returns patterns for a text with one wrong character. If the last character is
-// removed or replaced, the word must end there, or every longer word would match.
+// removed or replaced, a word must end there, because otherwise every longer word would
+// match.
 func edits(text []rune, end bool) []string {
 	var list []string
 	for i := range text {
@@ -145,7 +149,7 @@ func edits(text []rune, end bool) []string {
 		case i+1 == len(text) && end:
 			list = append(list, before+`\b`, before+`[^\s]\b`)
 		default:
-			list = append(list, before+`[^\s]?`+after) // another character, or one less
+			list = append(list, before+`[^\s]?`+after) // another character, or none
 		}
 		if i+1 < len(text) && text[i] != text[i+1] {
 			list = append(list, before+quoteRunes([]rune{text[i+1], text[i]})+quoteRunes(text[i+2:]))
@@ -155,7 +159,7 @@ func edits(text []rune, end bool) []string {
 	return list
 }
 
-// wholeWord extends a match to whole words at both ends.
+// wholeWord extends a match at both ends to whole words.
 func wholeWord(line string, s search.Span) string {
 	start, end := min(s.Start, len(line)), min(s.End, len(line))
 	word := func(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
@@ -176,8 +180,8 @@ func wholeWord(line string, s search.Span) string {
 	return fault.Clip(render.Name(strings.TrimSpace(line[start:end])), 80)
 }
 
-// Parts returns the words of an identifier: maxBytesPerLine and max_bytes_per_line have the
-// same parts, in lower case.
+// Parts returns the words of an identifier in lower case. They are the same for
+// maxBytesPerLine and max_bytes_per_line.
 func Parts(identifier string) []string {
 	var out []string
 	var word []rune

@@ -8,23 +8,23 @@ import (
 	"quarry/internal/trigram"
 )
 
-// assembly makes a segment of runs.
+// assembly makes a segment from the runs of a build.
 type assembly struct {
 	runs    []run
 	workers int
-	blocks  int   // of the segment
-	base    []int // for each job, the number of blocks made before it
-	// number maps the made blocks to the blocks of the segment, since some are dropped; nil
-	// if none is.
+	blocks  int   // number of blocks in the segment
+	base    []int // for each job, the number of blocks read before its own
+	// number maps the blocks that were read to those of the segment, because some are
+	// dropped. It is nil if none are.
 	number []int32
 }
 
-// runCursor reads the grams of one part of a run.
+// runCursor reads the grams in one part of a run.
 type runCursor struct {
 	base uint32 // first block
 	data []byte
 	gram int64
-	n    int // postings of gram
+	n    int // number of postings of gram
 }
 
 func (c *runCursor) next() bool {
@@ -39,13 +39,13 @@ func (c *runCursor) next() bool {
 	return true
 }
 
-// take appends the blocks that have the gram.
+// take appends the blocks that contain the current gram.
 func (c *runCursor) take(ids []uint32) []uint32 {
 	data, id := c.data, c.base
 	if c.n > fewInRun {
 		size, k := binary.Uvarint(data)
 		at := len(ids)
-		// This process has just made the list, so it needs no check.
+		// This process made the list, so it needs no check.
 		ids, _ = trigram.OpenList(data[k:], c.n, stretch).Append(ids, 0, stretch)
 		for i := range ids[at:] {
 			ids[at+i] += id
@@ -69,14 +69,14 @@ func (c *runCursor) take(ids []uint32) []uint32 {
 	return ids
 }
 
-// part merges the runs' lists of the grams of one part.
+// part merges the lists of all runs for the grams of part i.
 func (a *assembly) part(i int, out *part) {
 	out.reset()
 	var cursors []*runCursor
 	for j := range a.runs {
 		r := &a.runs[j]
 		c := &runCursor{base: uint32(a.base[r.job] + r.skip), data: r.parts[i], gram: int64(i) << partShift}
-		r.parts[i] = nil // it is not needed again
+		r.parts[i] = nil // free the memory
 		if c.next() {
 			cursors = append(cursors, c)
 		}
@@ -118,12 +118,13 @@ func (a *assembly) renumber(ids []uint32) []uint32 {
 	return kept
 }
 
-// write writes all lists in order, a few parts at a time in parallel.
+// write writes all lists in order. A few parts at a time are made in parallel.
 func (a *assembly) write(w *segmentWriter) error {
 	return inParts(a.workers, a.part, w.lists)
 }
 
-// inParts makes parts on several goroutines and passes them to pass in order.
+// inParts calls fill for the parts on several goroutines, and passes them to pass in
+// order.
 func inParts[P any](workers int, fill func(i int, p *P), pass func(*P) error) error {
 	wave := make([]P, max(1, workers))
 	for from := 0; from < parts; from += len(wave) {
@@ -144,12 +145,12 @@ func inParts[P any](workers int, fill func(i int, p *P), pass func(*P) error) er
 	return nil
 }
 
-// runsWorthFreeing is the size of runs from which a garbage collection is worth
-// its cost.
+// runsWorthFreeing is the size of runs above which their memory is worth a garbage
+// collection.
 const runsWorthFreeing = 32 << 20
 
-// finish writes the segment and frees the runs. Opening the segment maps all of
-// it, which would add to the memory of the runs: 90 MB for the Linux tree.
+// finish writes the segment of the first n jobs and frees the runs. The runs are freed
+// before the segment is opened, because opening maps all of it: 90 MB for the Linux tree.
 func (b *build) finish(w *segmentWriter, n int) error {
 	err := b.create(w, n)
 	b.runs, b.termRuns, b.defRuns, b.fieldRuns, b.fieldTermRuns = nil, nil, nil, nil, nil

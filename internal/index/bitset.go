@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// bitset marks documents of one segment. Copies share memory; the owner has to
-// copy before it writes, see held.
+// bitset marks documents of one segment. Copies share memory, so the owner must copy a
+// bitset that is in use before it writes to it; see held.
 type bitset []uint64
 
 func newBitset(n int) bitset { return make(bitset, (n+63)/64) }
@@ -53,13 +53,13 @@ func (b bitset) count() int {
 	return n
 }
 
-// held is a segment as the index uses it. Its fields are guarded by Index.mu.
+// held is a segment in use by the index. Its fields are guarded by Index.mu.
 type held struct {
 	seg *segment
 	// dead documents were deleted or have a newer version in a later segment; the
-	// manifest lists them. mask has the dead and the dirty ones.
+	// manifest lists them. mask contains the dead and the dirty documents.
 	dead, mask bitset
-	shared     bool // a snapshot has mask: copy it before writing
+	shared     bool // a snapshot uses mask, so copy it before writing
 }
 
 func newHeld(s *segment, dead bitset) *held {
@@ -69,10 +69,10 @@ func newHeld(s *segment, dead bitset) *held {
 	return &held{seg: s, dead: dead, mask: append(bitset(nil), dead...)}
 }
 
-// text returns the number of bytes of text in the live documents.
+// text returns the total size of the texts of the live documents.
 func (h *held) text() int64 {
 	n := h.seg.text
-	// Unreadable tables are reported by the searches that need them.
+	// Errors of unreadable tables are reported by the searches that use them.
 	_ = guard(func() error {
 		for id := range h.dead.all() {
 			n -= textSize(h.seg.docs.stamp(id), h.seg.docs.flag(id))

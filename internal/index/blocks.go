@@ -6,23 +6,24 @@ import (
 	"sort"
 )
 
-// Grams are kept by block, not by file: a large file has nearly every gram somewhere, so as
-// a whole it would be a candidate for everything. A text is cut at line ends into blocks of
-// about blockTarget; a text smaller than splitFrom is one block. A line is never cut: its
-// block grows instead. Blocks are numbered in the order of their documents, so a folder is a
-// range of blocks too.
+// Grams are stored by block, not by file: a large file contains nearly every gram somewhere,
+// so it would be a candidate for every search. A text is cut at line ends into blocks of
+// about blockTarget bytes; a text smaller than splitFrom is one block. A block with a long
+// line is larger, because lines are never cut. Blocks are numbered in the order of their
+// documents, so the blocks of a folder are consecutive, too.
 //
-// On the Linux tree, before grams distinguished capitals, blocks of 16, 32 and 64 KiB took
-// 7.2, 6.2 and 5.7 % of the text (5.3 with files only), and a word that does not occur but
-// whose grams are common had 45, 95 and 160 candidates (215).
+// Figures for the Linux tree, before grams were case-sensitive: blocks of 16, 32 and 64
+// KiB took 7.2, 6.2 and 5.7 % of the text, whole files 5.3 %. For a word that does not
+// occur but has common grams, there were 45, 95 and 160 candidates, and 215 with whole
+// files.
 const (
 	blockTarget = 16 << 10
 	splitFrom   = blockTarget + blockTarget/2
-	// A text has about maxBlocks at most; in larger texts the blocks are larger.
+	// maxBlocks is roughly the maximum for a text; the blocks of larger texts are larger.
 	maxBlocks = 4096
 )
 
-// blockLength returns the length of the blocks of a text. All have about the same length,
+// blockLength returns the size of a text's blocks. All of them have about the same size,
 // since a short last block would cost as much as any other.
 func blockLength(size int64) int64 {
 	if size < splitFrom {
@@ -32,19 +33,19 @@ func blockLength(size int64) int64 {
 	return (size + n - 1) / n
 }
 
-// blockTable maps documents to blocks. Most documents have one, so only the
-// others have an entry: the document's number and how many blocks beyond the
-// first the documents before it have. The starts of those blocks follow, in
-// bytes of the file; a first block starts at 0.
+// blockTable maps documents to blocks. Only documents with several blocks have an entry:
+// the document's number, and how many additional blocks (all but the first of each
+// document) the documents before it have. The table also has the offset in the file at
+// which each additional block starts. First blocks start at 0.
 type blockTable struct {
-	n       int // blocks
+	n       int // number of blocks
 	docs    int
 	entries []byte // eight bytes each
 	starts  []byte // eight bytes each
 }
 
-// openBlocks parses a section. The number of starts is not stored: there is one
-// for each block that is not a document's first.
+// openBlocks parses a section. The number of starts is not stored: it is the number of
+// additional blocks.
 func openBlocks(data []byte, blocks, docs int) (blockTable, error) {
 	extra := blocks - docs
 	if extra < 0 || blocks > maxDocs || len(data)%8 != 0 || extra > len(data)/8 {
@@ -54,8 +55,8 @@ func openBlocks(data []byte, blocks, docs int) (blockTable, error) {
 	return blockTable{n: blocks, docs: docs, entries: data[:at], starts: data[at:]}, nil
 }
 
-// check verifies the table: entries are in order, and the starts of each document
-// are increasing and within it.
+// check verifies that entries are in order, and that the starts of each document are
+// ascending and within its file.
 func (t *blockTable) check(d *docTable) error {
 	if d.n != t.docs || (t.split() == 0) != (len(t.starts) == 0) {
 		return damaged("block table")
@@ -88,7 +89,7 @@ func (t *blockTable) entry(i int) (doc, before int) {
 	return int(binary.LittleEndian.Uint32(e)), int(binary.LittleEndian.Uint32(e[4:]))
 }
 
-// extra returns the range of starts of the i-th document that has any.
+// extra returns the range in starts of the i-th entry's document.
 func (t *blockTable) extra(i int) (from, to int) {
 	_, from = t.entry(i)
 	to = t.n - t.docs
@@ -98,13 +99,13 @@ func (t *blockTable) extra(i int) (from, to int) {
 	return from, to
 }
 
-// find returns the first entry whose document is not before doc.
+// find returns the index of the first entry whose document is not before doc.
 func (t *blockTable) find(doc int) int {
 	return sort.Search(t.split(), func(i int) bool { d, _ := t.entry(i); return d >= doc })
 }
 
-// first returns the number of a document's first block. For the number of documents it returns the number of
-// all blocks.
+// first returns the number of a document's first block. If doc is the number of documents, it
+// returns the number of blocks.
 func (t *blockTable) first(doc int) int {
 	if i := t.find(doc); i < t.split() {
 		_, before := t.entry(i)
@@ -113,8 +114,8 @@ func (t *blockTable) first(doc int) int {
 	return doc + t.n - t.docs
 }
 
-// startsOf returns the starts of a document's blocks without the first; none if it has only
-// one.
+// startsOf returns the starts of a document's additional blocks. It is empty if the
+// document has only one block.
 func (t *blockTable) startsOf(doc int) []byte {
 	i := t.find(doc)
 	if i == t.split() {
@@ -127,11 +128,11 @@ func (t *blockTable) startsOf(doc int) []byte {
 	return t.starts[8*from : 8*to]
 }
 
-// documents maps blocks, which are increasing, to their documents, each once. It
+// documents maps blocks in ascending order to their documents, without repetitions. It
 // appends to dst, which may be blocks[:0].
 func (t *blockTable) documents(dst, blocks []uint32) []uint32 {
-	// The current document is the i-th one with several blocks, from first to
-	// last. before counts the additional blocks of all documents before it.
+	// doc is the i-th document with several blocks, which are numbered first to last.
+	// before counts the additional blocks of all documents before it.
 	i, doc, before, first, last := -1, 0, 0, 0, -1
 	base := len(dst)
 	for _, b := range blocks {
@@ -157,13 +158,13 @@ func (t *blockTable) documents(dst, blocks []uint32) []uint32 {
 
 const maxPart = 1 << 20
 
-// Part is a stretch of a file.
+// Part is a range of bytes in a file.
 type Part struct{ Off, Len int64 }
 
-// parts returns the parts of a document that are among blocks. It is nil if the
-// document has only one block, or if all or none of them are. Consecutive blocks
-// are joined up to maxPart bytes, which means fewer reads and fits the buffer of
-// a search.
+// parts returns the parts of a document that consist of the given blocks. Consecutive
+// blocks are joined up to maxPart bytes, which means fewer reads and fits the buffer of a
+// search. The result is nil if the document has only one block, or if all or none of its
+// blocks are given.
 func (t *blockTable) parts(doc int, size int64, blocks []uint32) []Part {
 	starts := t.startsOf(doc)
 	count := len(starts)/8 + 1
@@ -197,7 +198,7 @@ func (t *blockTable) parts(doc int, size int64, blocks []uint32) []Part {
 	return out
 }
 
-// blockWriter makes the table.
+// blockWriter writes the table.
 type blockWriter struct {
 	n       int // blocks so far
 	extra   int

@@ -16,22 +16,22 @@ import (
 	"quarry/internal/trigram"
 )
 
-// A build reads files and makes segments of them. Workers take batches of the
-// sorted list of paths and make runs of each batch: for every gram, its blocks.
-// Runs cover ranges of blocks that don't overlap, so the list of a gram is the
-// concatenation of its lists in all runs, without random access.
+// A build reads files and makes segments. Workers take batches from the sorted list of
+// paths and make a run from each batch, which contains the blocks of every gram. The
+// block ranges of runs don't overlap, so the list of a gram is the concatenation of its
+// lists in all runs, and no random access is needed.
 type build struct {
 	root    *rootfs.Root
 	workers int
-	budget  int64 // bytes of runs that end a segment
+	budget  int64 // size of runs, in bytes, at which a segment ends
 	racy    time.Duration
 
 	jobs     []job
 	outcomes []outcome
 	next     atomic.Int64 // first unclaimed job
-	held     atomic.Int64 // bytes of runs
-	bytes    atomic.Int64 // read
-	made     atomic.Int64 // blocks
+	held     atomic.Int64 // size of the runs in bytes
+	bytes    atomic.Int64 // number of bytes read
+	made     atomic.Int64 // number of blocks made
 	progress func(files int, bytes int64)
 
 	mu       sync.Mutex
@@ -48,46 +48,48 @@ type build struct {
 type job struct {
 	path string
 	as   Flags  // Hidden, Ignored
-	seq  uint64 // of the change that requested it
+	seq  uint64 // number of the change that caused it
 }
 
 const (
-	// stretch is the number of documents that a worker takes at a time, and the largest
+	// stretch is the number of documents that a worker takes at a time, and the maximum
 	// number of blocks in a run.
 	stretch   = 1024
 	localBits = 10
-	// maxPostings is how many postings a run may have: 4 MB, and as much again
-	// while it is sorted.
+	// maxPostings is the maximum number of postings in a run. They take 4 MB, and twice
+	// that during sorting.
 	maxPostings = 1 << 20
-	// With more than fewInRun blocks a gram has a list in a run as it will have
-	// in the segment, which brought the runs of the Linux tree from 137 to 105 MB;
-	// with fewer, a byte or two for each.
+	// A gram with more than fewInRun blocks has the same list in a run as in the segment.
+	// This reduced the runs of the Linux tree from 137 to 105 MB. With fewer blocks, each
+	// takes a byte or two.
 	fewInRun = 4
-	// runBudget is the size of runs at which a segment ends. The runs of the
-	// Linux tree take 230 MB. A segment also ends before it has too many blocks,
-	// with room for those that workers have not finished.
+	// runBudget is the size of runs at which a segment ends; the runs of the Linux tree
+	// take 230 MB in total. A segment also ends before it has too many blocks, including
+	// those that workers have not finished.
 	runBudget   = 48 << 20
 	blockBudget = maxDocs / 4
-	// jobBudget bounds the files of a segment, since each needs some memory during the
+	// jobBudget limits the files of a segment, since each needs some memory during the
 	// build.
 	jobBudget = 1 << 16
 )
 
-// run has the grams of consecutive blocks, separately for each part, so that the
-// parts can be freed one by one.
+// run contains the grams of consecutive blocks, divided into parts so that these can be
+// freed one by one.
 type run struct {
-	job   int // that the first block belongs to
-	skip  int // number of its blocks before this run
+	job   int // the job of the first block
+	skip  int // number of that job's blocks in earlier runs
 	parts [parts][]byte
 }
 
-// Lists are made in parts, by the highest bits of the gram, to divide the work.
+// Lists are divided into parts, by the highest bits of the gram, so that they can be made
+// in parallel.
 const (
 	parts     = 32
 	partShift = trigram.GramBits - 5
 )
 
-// read reads jobs until all are done or the budget is spent, and returns how many it took.
+// read reads jobs until all are done or the budget is used up, and returns the number of
+// jobs taken.
 func (b *build) read(ctx context.Context) (int, error) {
 	var wg crew.Group
 	workers := max(1, min(b.workers, (len(b.jobs)+15)/16))
@@ -95,7 +97,7 @@ func (b *build) read(ctx context.Context) (int, error) {
 		wg.Go(func() {
 			w := &buildWorker{build: b}
 			w.reader = newReader(b.root, b.racy, w, b.extractor)
-			if len(b.jobs) >= stretch { // reserve the most there can be, at once
+			if len(b.jobs) >= stretch { // reserve the maximum at once
 				w.postings, w.spare = make([]uint32, 0, maxPostings), make([]uint32, maxPostings)
 			}
 			defer w.close()
@@ -126,14 +128,14 @@ type buildWorker struct {
 	terms    termCollector
 	defs     defCollector
 
-	fieldJob   int // the first of fieldData
+	fieldJob   int // the first job in fieldData
 	fieldData  []byte
 	fieldTerms termCollector
 	found      Fields
 
-	job   int // in hand
-	run   run // being filled, without its grams
-	local int // its blocks
+	job   int // the current job
+	run   run // the current run, still without grams
+	local int // number of blocks in run
 }
 
 func (w *buildWorker) stretch(ctx context.Context, from, to int) {
@@ -200,8 +202,8 @@ func (w *buildWorker) flush() {
 	w.mu.Unlock()
 }
 
-// encodeRun writes for each gram its distance from the previous one, the number of blocks
-// with it, and these blocks: as gaps, or as a list if they are many.
+// encodeRun writes, for each gram, the distance from the previous gram, the number of
+// blocks, and the blocks: as gaps or, if there are many, as a list.
 func encodeRun(dst []byte, postings []uint32) []byte {
 	const local = 1<<localBits - 1
 	var list []byte
@@ -240,8 +242,8 @@ func encodeRun(dst []byte, postings []uint32) []byte {
 	return dst
 }
 
-// sort orders the postings by gram. Postings of one gram are already in order, so two stable passes over its
-// 22 bits suffice.
+// sort orders the postings by gram. Postings of a gram are already in block order, so two
+// stable passes over the gram's 22 bits are enough.
 func (w *buildWorker) sort() {
 	if cap(w.spare) < len(w.postings) {
 		w.spare = make([]uint32, cap(w.postings))

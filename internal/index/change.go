@@ -14,22 +14,23 @@ import (
 	"quarry/internal/walk"
 )
 
-// change is a file that is new or differs from its document in the segments.
+// change is a file that is new, or that differs from its document in the segments.
 type change struct {
-	seq uint64 // of the last time it changed
-	// member reports that the file belonged to the index at the last check, and pending
-	// that it has to be checked again. Until then a member remains a candidate.
+	seq uint64 // number of its latest change
+	// member reports whether the file belonged to the index when it was last checked.
+	// pending reports that it must be checked again; until then a member remains a
+	// candidate.
 	member, pending bool
-	as              Flags // Hidden and Ignored, as found when it was marked
-	in              *held // the segment that has the file's last document, or nil
+	as              Flags // Hidden and Ignored, as found when the file was marked
+	in              *held // the segment with the file's latest document, or nil
 	id              int
 }
 
-// MarkDirty reports that files may have changed, appeared or been deleted; the next Fresh
-// takes it into account. It must be called right after a change.
+// MarkDirty reports that files may have changed, appeared or been deleted. It must be
+// called right after a change; the next Fresh considers it.
 func (ix *Index) MarkDirty(paths ...rootfs.Path) { ix.apply(Changes{Files: paths}) }
 
-// MarkTree does the same for a folder and everything below.
+// MarkTree does the same for folders and everything below them.
 func (ix *Index) MarkTree(dirs ...rootfs.Path) { ix.apply(Changes{Trees: dirs}) }
 
 func (ix *Index) apply(c Changes) {
@@ -41,8 +42,8 @@ func (ix *Index) apply(c Changes) {
 			continue
 		}
 		ix.suspect(p.String(), ix.mark(p.String()))
-		// If rules change, everything next to the rule file and below has to be
-		// checked again.
+		// If rules change, all files in and below the rule file's folder must be checked
+		// again.
 		base := p.Base()
 		if _, rules := ignore.FileKind(base); rules || base == ".git" {
 			ix.trees[plain(p.Dir())] = true
@@ -61,7 +62,7 @@ func plain(p rootfs.Path) string {
 	return p.String()
 }
 
-// mark makes a file dirty. ix.mu is held.
+// mark makes a file dirty. ix.mu must be held.
 func (ix *Index) mark(path string) *change {
 	c := ix.dirty[path]
 	if c == nil {
@@ -78,19 +79,19 @@ func (ix *Index) mark(path string) *change {
 	return c
 }
 
-// suspect marks a change to be checked. ix.mu is held.
+// suspect marks a change as pending. ix.mu must be held.
 func (ix *Index) suspect(path string, c *change) {
 	c.pending = true
 	ix.pending[path] = true
 }
 
-// markListed makes a file dirty that a walk has listed. ix.mu is held.
+// markListed makes a file dirty that a walk has listed. ix.mu must be held.
 func (ix *Index) markListed(path string, as Flags) {
 	c := ix.mark(path)
 	c.member, c.pending, c.as = true, false, as
 }
 
-// changed is called after every change that a snapshot would show.
+// changed must be called after every change that affects snapshots.
 func (ix *Index) changed() {
 	ix.forgetSnapshot()
 	select {
@@ -99,7 +100,7 @@ func (ix *Index) changed() {
 	}
 }
 
-// find returns the segment and number of a path's document. ix.mu is held.
+// find returns the segment and number of a path's document. ix.mu must be held.
 func (ix *Index) find(path string) (*held, int) {
 	for i := len(ix.segs) - 1; i >= 0; i-- {
 		h := ix.segs[i]
@@ -119,8 +120,8 @@ func (ix *Index) find(path string) (*held, int) {
 	return nil, 0
 }
 
-// damage drops a segment that can no longer be read. Its list of files is not
-// reliable, so the next Fresh sweeps. ix.mu is held.
+// damage drops a segment that can no longer be read. Its list of files is not reliable,
+// so the next Fresh sweeps. ix.mu must be held.
 func (ix *Index) damage(h *held, err error) {
 	i := slices.Index(ix.segs, h)
 	if i < 0 {
@@ -138,8 +139,8 @@ func (ix *Index) damage(h *held, err error) {
 	h.seg.release()
 }
 
-// settle ends a change: the file was deleted or does not belong to the index.
-// ix.mu is held.
+// settle ends a change, because the file was deleted or doesn't belong to the index.
+// ix.mu must be held.
 func (ix *Index) settle(path string, c *change) {
 	if c.in != nil {
 		c.in.kill(c.id)
@@ -149,7 +150,7 @@ func (ix *Index) settle(path string, c *change) {
 }
 
 // resolve determines which marked files exist and belong to the index. It returns the
-// folders among them, to be swept.
+// folders among them, which must be swept.
 func (ix *Index) resolve(ctx context.Context) (folders []string, err error) {
 	type open struct {
 		path string
@@ -165,7 +166,7 @@ func (ix *Index) resolve(ctx context.Context) (folders []string, err error) {
 	clear(ix.pending)
 	ix.mu.Unlock()
 	defer func() {
-		if err != nil { // the rest has to be done later
+		if err != nil { // the rest must be done later
 			ix.mu.Lock()
 			for _, o := range todo {
 				ix.pending[o.path] = true
@@ -202,10 +203,10 @@ func (ix *Index) resolve(ctx context.Context) (folders []string, err error) {
 	return folders, ix.judge(ctx, unknown)
 }
 
-// listed are the flags that a walk gives a file.
+// listed are the flags that a walk determines for a file.
 const listed = Hidden | Ignored
 
-// standing returns the flags with which the document of a change was listed.
+// standing returns the listed flags that a change's document has.
 func (ix *Index) standing(c *change) (as Flags) {
 	err := guard(func() error {
 		as = c.in.seg.docs.flag(c.id) & listed
@@ -217,8 +218,9 @@ func (ix *Index) standing(c *change) (as Flags) {
 	return as
 }
 
-// kindOf returns the type of the entry at a path. An entry that can't be examined counts as a file: a search
-// will try to open it and report the error. A file with several names is recorded.
+// kindOf returns the type of the entry at a path, and records a file with several names in
+// linked. An entry that can't be examined counts as a file: a search will try to open it and
+// report the error.
 func (ix *Index) kindOf(path string, linked inodes) rootfs.Type {
 	p, err := ix.root.Known(path)
 	if err == nil {
@@ -255,11 +257,11 @@ func (ix *Index) hasBelow(dir string) bool {
 	return false
 }
 
-// maxGlobs bounds the folders a walk is restricted to. With more, walking all of them is
-// cheaper.
+// maxGlobs limits the folders to which a walk is restricted. With more of them, walking
+// everything is cheaper.
 const maxGlobs = 64
 
-// judge decides whether new files belong to the index: they do if a walk lists them.
+// judge decides which new files belong to the index: those that a walk lists.
 func (ix *Index) judge(ctx context.Context, paths []string) error {
 	if len(paths) == 0 {
 		return nil
@@ -295,8 +297,8 @@ func (ix *Index) judge(ctx context.Context, paths []string) error {
 	return nil
 }
 
-// list walks the matches of the globs and determines which files belong, and which of them
-// are hidden or ignored.
+// list walks the matches of globs, and calls found with the files that belong to the index
+// and whether they are hidden or ignored.
 func (ix *Index) list(ctx context.Context, globs []string, found func(path string, as Flags)) error {
 	opts, err := ix.walkOptions(globs)
 	if err != nil {
@@ -331,8 +333,8 @@ func (ix *Index) list(ctx context.Context, globs []string, found func(path strin
 	return err
 }
 
-// shown returns the dot files that a walk lists even without hidden files, because of a
-// negated rule.
+// shown returns the dot files that a walk lists even without hidden files, because a
+// negated rule includes them.
 func (ix *Index) shown(ctx context.Context, opts walk.Options) (map[string]bool, error) {
 	opts.Hidden, opts.MaxIgnored = false, 0
 	shown := map[string]bool{}
@@ -345,8 +347,8 @@ func (ix *Index) shown(ctx context.Context, opts walk.Options) (map[string]bool,
 	return shown, err
 }
 
-// walkOptions are the options of a walk over everything that the index covers, or
-// over what matches globs.
+// walkOptions returns the options for a walk over everything that the index includes or,
+// if given, over the matches of globs.
 func (ix *Index) walkOptions(globs []string) (walk.Options, error) {
 	o := ix.opts.Walk
 	o.Start, o.Hidden, o.StrictHidden, o.MaxDepth, o.FollowLinks = rootfs.Path{}, true, false, 0, false

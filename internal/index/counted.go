@@ -6,16 +6,16 @@ import (
 	"quarry/internal/terms"
 )
 
-// Counted holds a snapshot's term counts, for a ranked search. The counts equal the counts in the file's text
-// as long as the file has the document's stamp.
+// Counted holds the term counts of a snapshot for a ranked search. The counts are valid for a
+// file as long as it has the document's stamp.
 type Counted struct {
 	Views []*CountedView
-	// Dirty are the selected files that have changed, so their terms are unknown.
+	// Dirty lists the selected files that have changed, so that their terms are unknown.
 	Dirty []string
 }
 
-// CountedView is one segment's part of a Counted. Its documents are numbered in
-// path order. One goroutine uses it.
+// CountedView is the part of a Counted for one segment. Its documents are numbered in
+// path order. It must be used by one goroutine.
 type CountedView struct {
 	v      *view
 	snap   *snapshot
@@ -23,8 +23,8 @@ type CountedView struct {
 	unseen bitset
 }
 
-// Counted returns the files below a folder that a client may see. It uses Under,
-// Lens and Hidden of the Ask.
+// Counted returns the files below a folder that a client may see. Of a, it uses only
+// Under, Lens and Hidden.
 func (s *Snapshot) Counted(a Ask) (*Counted, error) {
 	lens := a.lens()
 	dir := plain(a.Under)
@@ -48,7 +48,8 @@ func (s *Snapshot) Counted(a Ask) (*Counted, error) {
 	return out, nil
 }
 
-// guard runs a function that reads the segment. A damaged segment is dropped.
+// guard calls a function that reads the segment. If the segment is damaged, it is
+// dropped.
 func (c *CountedView) guard(f func() error) error {
 	err := guard(f)
 	if err != nil {
@@ -58,7 +59,7 @@ func (c *CountedView) guard(f func() error) error {
 	return err
 }
 
-// Documents is the number of documents of the segment, selected or not.
+// Documents returns the number of documents in the segment, selected or not.
 func (c *CountedView) Documents() int { return c.v.seg.docs.n }
 
 // Shows reports whether a document is selected: it is current, below the folder,
@@ -67,8 +68,8 @@ func (c *CountedView) Shows(id int) bool {
 	return id >= c.in.lo && id < c.in.hi && !c.v.mask.has(id) && !c.unseen.has(id)
 }
 
-// Parts returns the number of parts of a document. known is false if its terms are not in
-// the index and the file has to be read.
+// Parts returns the number of parts of a document. known is false if the document's terms
+// are not indexed, so that the file has to be read.
 func (c *CountedView) Parts(id int) (int, bool) {
 	n := c.v.seg.docs.counted(id)
 	return int(n), n != unknownParts
@@ -77,8 +78,8 @@ func (c *CountedView) Parts(id int) (int, bool) {
 // Flags returns the flags of a document.
 func (c *CountedView) Flags(id int) Flags { return c.v.seg.docs.flag(id) }
 
-// Postings appends the documents that have a term, selected or not, and how often each has
-// it, up to terms.MaxCount.
+// Postings appends all documents with a term, even unselected ones, and its count in each,
+// up to terms.MaxCount.
 func (c *CountedView) Postings(k terms.Key, ids []uint32, counts []uint8) ([]uint32, []uint8, error) {
 	return c.postings(&c.v.seg.terms, k, ids, counts)
 }
@@ -93,7 +94,7 @@ func (c *CountedView) postings(t *termTable, k terms.Key, ids []uint32, counts [
 	return ids, counts, err
 }
 
-// Paths returns the paths of some documents, which are in order.
+// Paths returns the paths of documents, whose ids must be ascending.
 func (c *CountedView) Paths(ids []int) (paths []string, err error) {
 	err = c.guard(func() error {
 		r := pathReader{t: &c.v.seg.docs}
@@ -106,8 +107,8 @@ func (c *CountedView) Paths(ids []int) (paths []string, err error) {
 	return paths, err
 }
 
-// Each yields all documents of the segment, selected or not, until yield returns
-// false. The path is valid until the next one.
+// Each calls yield for all documents of the segment, even unselected ones, until yield
+// returns false. The path is only valid during the call.
 func (c *CountedView) Each(yield func(id int, path []byte, flags Flags) bool) error {
 	return c.guard(func() error {
 		t := &c.v.seg.docs
@@ -122,8 +123,8 @@ func (c *CountedView) Each(yield func(id int, path []byte, flags Flags) bool) er
 	})
 }
 
-// Remember returns the result of the first call of make for this segment. It
-// keeps a table about all documents as long as the segment.
+// Remember returns the result of make, which is called once per segment. It caches a
+// table about all documents until the segment is closed.
 func (c *CountedView) Remember(make func() (any, error)) (any, error) {
 	kept := &c.v.seg.remembered
 	kept.mu.Lock()

@@ -11,18 +11,18 @@ import (
 	"quarry/internal/symbols"
 )
 
-// defRun has the definitions of consecutive jobs: sorted names, each without the prefix it shares with the
-// name before it, and the definitions of each name. The definitions of the last job may continue in the next
-// run.
+// defRun contains the definitions of consecutive jobs: sorted names, each without the prefix it
+// shares with the previous name, and the definitions of each name. The definitions of the last
+// job may continue in the next run.
 type defRun struct {
-	job        int // the first
+	job        int // the first job
 	data       []byte
 	containers []string
 }
 
-// defCollector gathers the definitions of the files that a worker reads.
+// defCollector collects the definitions in the files that a worker reads.
 type defCollector struct {
-	first int // job
+	first int // first job of the run
 	items []defItem
 	arena []byte // names and keys
 	known map[string]uint32
@@ -31,26 +31,26 @@ type defCollector struct {
 	encoded []byte
 }
 
-// defItem is one definition. Its name is in the arena, followed by its key.
+// defItem is a definition. Its name is in the arena, followed by its key.
 type defItem struct {
 	prefix    uint64 // the first eight bytes of the key
 	at        uint32
 	key, name uint16
 	container uint32
-	job       uint16 // within the run
+	job       uint16 // number within the run
 	kind      symbols.Kind
 }
 
 const (
-	// A run ends with this many definitions, or this many bytes of names and keys: 2.6
-	// and 2 MB. There are headers in Linux with 61,000 definitions, whose names and keys
+	// A run ends at this many definitions (2.6 MB), or at this many bytes of names and
+	// keys (2 MB). Some headers in Linux have 61,000 definitions, whose names and keys
 	// take 7.5 MB.
 	maxDefItems = 1 << 16
 	maxDefNames = 1 << 21
 )
 
-// DefinitionText returns the text from which a file's definitions are read, given its text in UTF-8. Its
-// lines end with a line feed alone.
+// DefinitionText converts a file's text in UTF-8 to the text from which its definitions are
+// read: lines end with a single line feed.
 func DefinitionText(text []byte) []byte {
 	if bytes.IndexByte(text, '\r') >= 0 {
 		text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
@@ -76,7 +76,7 @@ func (d *defCollector) take(job int, name string, kind symbols.Kind, container s
 	if container != "" {
 		n, ok := d.known[container]
 		if !ok {
-			own := strings.Clone(container) // it may share the text
+			own := strings.Clone(container) // a copy, since container may be part of the text
 			d.run.containers = append(d.run.containers, own)
 			n = uint32(len(d.run.containers))
 			d.known[own] = n
@@ -107,7 +107,7 @@ func (d *defCollector) finish() defRun {
 		if c := bytes.Compare(d.name(&a), d.name(&b)); c != 0 {
 			return c
 		}
-		return cmp.Compare(a.at, b.at) // in the order they were added in
+		return cmp.Compare(a.at, b.at) // in the order in which they were added
 	})
 	out := d.encoded[:0]
 	var last []byte
@@ -136,7 +136,7 @@ func (d *defCollector) finish() defRun {
 	return r
 }
 
-// define adds the definitions of the file that was just read.
+// define adds the definitions of the file just read.
 func (w *buildWorker) define(job int) {
 	if w.outcomes[job].state != indexed {
 		return
@@ -162,12 +162,13 @@ func (w *buildWorker) flushDefs() {
 	w.mu.Unlock()
 }
 
-// defRunCursor reads a run. Its documents and containers have the numbers of the segment.
+// defRunCursor reads a run. It converts documents and containers to their numbers in the
+// segment.
 type defRunCursor struct {
 	run        *defRun
 	rest       []byte
-	number     []int32  // of each job, its document
-	containers []uint32 // of each container of the run, its number plus 1
+	number     []int32  // by job: its document
+	containers []uint32 // by container of the run: its number plus 1
 	name, key  []byte
 	list       []definition
 }
@@ -204,18 +205,18 @@ func (c *defRunCursor) uvarint() uint64 {
 
 func (c *defRunCursor) entry() (name, key []byte, list []definition) { return c.name, c.key, c.list }
 
-// size estimates ten bytes for a name with its definitions.
+// size estimates the number of names, at ten bytes for a name with its definitions.
 func (c *defRunCursor) size() int { return len(c.run.data) / 10 }
 
-// defSource is a sequence of names in order, with their definitions.
+// defSource is a sequence of sorted names with their definitions.
 type defSource interface {
 	next() bool
 	entry() (name, key []byte, list []definition)
 	size() int // approximate number of names
 }
 
-// joinDefs merges sources into a table. Documents that occur in two sources are in their
-// order.
+// joinDefs merges sources into a table. Documents in several sources must be in the order
+// of the sources.
 func joinDefs(w *defWriter, sources []defSource, flush func() error) error {
 	type placed struct {
 		defSource
@@ -252,9 +253,9 @@ func joinDefs(w *defWriter, sources []defSource, flush func() error) error {
 			}
 		}
 		if len(list) == 0 {
-			continue // all of its documents were dropped
+			continue // all its documents were dropped
 		}
-		// Definitions of one document are already in order.
+		// The definitions within a document are already in order.
 		slices.SortStableFunc(list, func(a, b definition) int { return cmp.Compare(a.doc, b.doc) })
 		w.add(name, list)
 		if len(w.data) >= 1<<18 {
@@ -267,7 +268,7 @@ func joinDefs(w *defWriter, sources []defSource, flush func() error) error {
 	return flush()
 }
 
-// sortedContainers numbers the containers of several lists.
+// sortedContainers merges lists of containers and returns the numbers of their elements.
 func sortedContainers(lists [][]string) (all []string, numbers [][]uint32) {
 	for _, l := range lists {
 		all = append(all, l...)
@@ -288,7 +289,7 @@ func sortedContainers(lists [][]string) (all []string, numbers [][]uint32) {
 // defs writes the definitions of the first n jobs.
 func (b *build) defs(w *segmentWriter, n, docs int) error {
 	number := numberJobs(b.outcomes[:n])
-	// Runs of one job were made in order.
+	// Runs that begin with the same job were made in order.
 	slices.SortStableFunc(b.defRuns, func(x, y defRun) int { return cmp.Compare(x.job, y.job) })
 	var lists [][]string
 	for i := range b.defRuns {

@@ -6,16 +6,16 @@ import (
 	"quarry/internal/symbols"
 )
 
-// Defined is a name with its definitions. It is valid until the next one.
+// Defined is a name with its definitions. It is only valid until the next one is yielded.
 type Defined struct {
 	Name, Key []byte
 	of        *CountedView
 	cur       *defCursor
 }
 
-// Each calls yield with every definition of the name in a selected document, in
-// the order of documents and of the text. Container is a number for
-// CountedView.Container.
+// Each calls yield with every definition of the name in selected documents, in the order
+// of documents and then of the text. Use CountedView.Container to get the name of
+// container.
 func (d *Defined) Each(yield func(id int, kind symbols.Kind, container uint32)) {
 	d.cur.definitions()
 	for i := range d.cur.list {
@@ -25,7 +25,7 @@ func (d *Defined) Each(yield func(id int, kind symbols.Kind, container uint32)) 
 	}
 }
 
-// Named calls yield with every name that has the given key, see symbols.Key.
+// Named calls yield with every name whose key (see symbols.Key) is key.
 func (c *CountedView) Named(key []byte, yield func(*Defined)) error {
 	return c.guard(func() error {
 		cur := c.v.seg.defs.from(key)
@@ -41,23 +41,23 @@ func (c *CountedView) Named(key []byte, yield func(*Defined)) error {
 	})
 }
 
-// NameQuery describes the wanted names.
+// NameQuery describes which names to find.
 type NameQuery struct {
-	// Part is a folded text of three bytes or more (symbols.AppendFolded). Names that
-	// contain it once they are folded are wanted; nil matches none.
+	// Part, if set, selects the names that contain it when folded (symbols.AppendFolded).
+	// It is a folded text of at least three bytes.
 	Part []byte
-	// Between reports whether a wanted name may have a key between lo and hi, both included. A nil hi means
-	// that there is no last key. If Between is nil, Part decides alone.
+	// Between, if set, reports whether a key between lo and hi, both inclusive, may belong to a
+	// wanted name. If hi is nil, there is no upper limit.
 	Between func(lo, hi []byte) bool
-	// Like, if set, is a folded text. Names accepted by Between contain all but Lost of its three-byte
-	// sequences.
+	// Like, if set, is a folded text. A name selected by Between must contain all but Lost of
+	// its three-byte sequences.
 	Like []byte
 	Lost int
 }
 
-// Names calls yield with every name that is wanted by Part or by Between, in the order of the
-// keys, until it returns false. Callers have to check the names: others are yielded too, and
-// so are names that only unselected documents define.
+// Names calls yield with every name selected by Part or by Between, in the order of keys,
+// until yield returns false. The caller must check the names, because other names are
+// yielded, too, including names that only unselected documents define.
 func (c *CountedView) Names(q NameQuery, yield func(*Defined) bool) error {
 	return c.guard(func() error {
 		t := &c.v.seg.defs
@@ -78,7 +78,7 @@ func (c *CountedView) Names(q NameQuery, yield func(*Defined) bool) error {
 	})
 }
 
-// Container returns the name of a container of this view; "" for 0.
+// Container returns the name of a container; "" for number 0.
 func (c *CountedView) Container(n uint32) (name string, err error) {
 	err = c.guard(func() error {
 		name = c.v.seg.defs.container(n)
@@ -87,8 +87,8 @@ func (c *CountedView) Container(n uint32) (name string, err error) {
 	return name, err
 }
 
-// Kinds calls yield with the number of a document's definitions of each kind. It reports
-// false if they are not in the index, so the file has to be read.
+// Kinds calls yield with the number of a document's definitions of each kind. known is
+// false if the definitions are not indexed, so that the file has to be read.
 func (c *CountedView) Kinds(id int, yield func(k symbols.Kind, n int)) (known bool, err error) {
 	err = c.guard(func() error {
 		if known = c.Flags(id)&(AlwaysScan|Large|Undefined) == 0; known {
@@ -109,7 +109,7 @@ func (c *CountedView) Find(path string) (id int, ok bool, err error) {
 	return id, ok, err
 }
 
-// Undefined lists the selected documents whose definitions are not in the index.
+// Undefined lists the selected documents whose definitions are not indexed.
 func (c *CountedView) Undefined() (ids []int) {
 	for id := range c.v.seg.docs.n {
 		f := c.Flags(id)

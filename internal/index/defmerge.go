@@ -7,7 +7,8 @@ import (
 	"quarry/internal/splice"
 )
 
-// joinedCursor reads the definitions of a merged segment, with the numbers of the new one.
+// joinedCursor reads definitions from a segment that is merged, with the numbers of the
+// new segment.
 type joinedCursor struct {
 	defCursor
 	stopped    func() error
@@ -66,12 +67,13 @@ func (j *joining) writeDefs(ctx context.Context, w *segmentWriter) error {
 
 func (c *joinedCursor) size() int { return c.t.n }
 
-// codeOf makes a code for the names of some sources from samples: rows of a few names, as
-// many from each source as its share of all.
+// codeOf makes a code for the names in several sources from samples. A sample is a row of
+// a few consecutive names. The number of samples from a source is proportional to its
+// size.
 func codeOf(sources []defSource) *nameCode {
-	const row, each = 8, 8 // names in a row, and about how many bytes of a name are new
+	const row, each = 8, 8 // names in a row, and the estimated bytes of a name that differ from the previous one
 	total := 0
-	if len(sources) > 64 { // every eighth of many runs suffices
+	if len(sources) > 64 { // with many runs, every eighth is enough
 		some := sources[:0:0]
 		for i := 0; i < len(sources); i += 8 {
 			some = append(some, sources[i])

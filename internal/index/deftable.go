@@ -10,49 +10,50 @@ import (
 )
 
 // The table of definitions records which documents define a name, with the kind and the
-// container of each definition. Names are in the order of their keys (symbols.Key), then of
-// their bytes, so names that differ in style are neighbours. Lines are not stored: an answer
-// shows text of its few definitions, so it reads their files anyway. On Linux 6.1, whose
-// register headers have 3.8 of its 6.1 million definitions, lines alone would take 1 % of
-// the text.
+// container of each definition. Names are sorted by key (symbols.Key) and then by their
+// bytes, so names that differ only in style are adjacent. Lines are not stored: an answer
+// shows the text of its few definitions, so it reads their files anyway. In Linux 6.1,
+// register headers contain 3.8 of the 6.1 million definitions; there, lines would take 1 %
+// of the text.
 //
-// Names are in groups: the size of the group's names as a varint, the names except the first,
-// and the definitions of all. The grams tell which groups may have names that contain a
+// Names are stored in groups: the size of the group's names as a varint, the names except the
+// first, and the definitions of all. Grams tell which groups may contain names with a given
 // text; see namegrams.go.
 
 // definition is a definition of a name in a document.
 type definition struct {
 	doc       uint32
 	kind      symbols.Kind
-	container uint32 // number of the container plus 1; 0 for none
+	container uint32 // number of the container plus 1; 0 if there is none
 }
 
-// Bits of the first byte of a definition. It is followed by the document, unless that was
-// expected, and by the number of the container, if there is one. The document is a varint:
-// its distance from the previous definition, or for the first definition of a name, signed,
-// from the first document of the previous name.
+// Bits of the first byte of a definition. Unless the document was predicted, the document
+// follows. If there is a container, its number follows. The document is a varint: the
+// distance from the previous definition's document or, for the first definition of a name,
+// the signed distance from the first document of the previous name.
 const (
 	defKind      = 0x1F
 	defContained = 0x20 // a container follows
-	defExpected  = 0x40 // its document is the expected one
+	defExpected  = 0x40 // the document is as predicted
 	defMore      = 0x80 // another definition of the name follows
 )
 
-// defGroup is the number of names that share a head. On Linux 6.1 heads of 64 names took
-// 0.16 % of the text; a group of 256 is read in 20 µs.
+// defGroup is the number of names per group. In Linux 6.1, the heads of groups of 64
+// names took 0.16 % of the text; a group of 256 takes 20 µs to read.
 const defGroup = 256
 
-// defHead is the length of a group's head: the start of its entries, and the end of its
-// first name in the section of first names.
+// defHead is the size of a group's head: the start of the group, and the end of its first
+// name in the section of first names.
 const defHead = 12
 
-// expecting predicts documents: neighbouring names are often defined in the same files.
+// expecting predicts documents, since consecutive names are often defined in the same
+// files.
 type expecting struct{ last, now []uint32 }
 
-// maxExpected bounds the documents remembered of a name.
+// maxExpected limits the documents remembered for a name.
 const maxExpected = 256
 
-// first returns the document expected first for a name.
+// first predicts the first document of a name.
 func (e *expecting) first() (uint32, bool) {
 	if len(e.last) == 0 {
 		return 0, false
@@ -60,7 +61,7 @@ func (e *expecting) first() (uint32, bool) {
 	return e.last[0], true
 }
 
-// after returns the document expected after another one.
+// after predicts the document after doc.
 func (e *expecting) after(doc uint32) (uint32, bool) {
 	i, found := slices.BinarySearch(e.last, doc)
 	if found {
@@ -81,16 +82,16 @@ func (e *expecting) add(doc uint32) {
 func (e *expecting) next()  { e.last, e.now = e.now, e.last[:0] }
 func (e *expecting) reset() { e.last, e.now = e.last[:0], e.now[:0] }
 
-// defWriter makes the table. It holds the entries not yet taken.
+// defWriter writes the table. It holds the groups that were not taken yet.
 type defWriter struct {
 	n      int
-	at     uint64 // bytes of all entries before data
+	at     uint64 // size of all groups before data
 	data   []byte
 	heads  []byte
 	firsts []byte
 	code   *nameCode
-	names  []byte // of the current group
-	lists  []byte // and its definitions
+	names  []byte // names in the current group
+	lists  []byte // definitions in the current group
 	last   []byte
 	coded  []byte
 	expect expecting
@@ -98,7 +99,7 @@ type defWriter struct {
 	grams  nameGrams
 }
 
-// add adds the next name with its definitions, in the order of their documents.
+// add adds the next name. Its definitions must be sorted by document.
 func (w *defWriter) add(name []byte, list []definition) {
 	if w.n%defGroup == 0 {
 		w.endGroup()
@@ -165,10 +166,10 @@ func (w *defWriter) definition(list []definition, i int) {
 	w.counts[d.doc][d.kind]++
 }
 
-// kindCounts has the number of a document's definitions of each kind.
+// kindCounts holds the number of a document's definitions of each kind.
 type kindCounts [symbols.KindEnd]uint32
 
-// take returns the groups that ended since the last call. They are valid until the
+// take returns the groups completed since the previous call. They are valid until the
 // next name is added.
 func (w *defWriter) take() []byte {
 	out := w.data
@@ -177,8 +178,8 @@ func (w *defWriter) take() []byte {
 	return out
 }
 
-// countTable writes the number of every document's definitions by kind: pairs of a kind and
-// a number, the last kind marked. A document without definitions is a zero.
+// countTable encodes the number of definitions by kind for every document: pairs of a kind
+// and a number, where the last kind has a mark. A document without definitions is a zero.
 func (w *defWriter) countTable() (data, restarts []byte) {
 	for id := range w.counts {
 		if id%groupLen == 0 {
@@ -200,7 +201,7 @@ func (w *defWriter) countTable() (data, restarts []byte) {
 	return data, restarts
 }
 
-// defTable reads definitions. Its methods panic on invalid bytes; callers run
+// defTable reads definitions. Its methods panic on invalid bytes, so they must be called
 // under guard.
 type defTable struct {
 	n          int
@@ -209,10 +210,10 @@ type defTable struct {
 	firsts     []byte
 	code       *nameCode
 	file       []byte // groups, grams, then padding
-	sums       []byte // of file
+	sums       []byte // checksums of file
 	containers docTable
 	counts     []byte
-	restarts   []byte // of counts, for every groupLen documents
+	restarts   []byte // offsets in counts of every groupLen-th document
 }
 
 func (t *defTable) groups() int { return len(t.heads) / defHead }
@@ -227,7 +228,7 @@ func (t *defTable) head(i int) (at uint64, first []byte) {
 	return binary.LittleEndian.Uint64(h), t.firsts[from:binary.LittleEndian.Uint32(h[8:])]
 }
 
-// check verifies everything that can be checked without reading the entries.
+// check verifies everything that can be checked without reading the groups.
 func (t *defTable) check() error {
 	if len(t.heads) != (t.n+defGroup-1)/defGroup*defHead || len(t.restarts) != (t.docs+groupLen-1)/groupLen*4 ||
 		len(t.containers.restarts) != (t.containers.n+restartEvery-1)/restartEvery*4 {
@@ -251,23 +252,22 @@ func (t *defTable) check() error {
 // end returns the end of the groups.
 func (t *defTable) end() int { return len(t.file) - postingsPad - gramRows*t.rowSize() }
 
-// defCursor reads names one after the other, and the definitions of the requested ones.
+// defCursor reads names in sequence, and on request their definitions.
 type defCursor struct {
 	t      *defTable
-	i      int    // names read
-	names  []byte // the following names of the group
-	rest   []byte // the following definitions
-	behind int    // names whose definitions were not read
+	i      int    // number of names read
+	names  []byte // remaining names of the group
+	rest   []byte // remaining definitions of the group
+	behind int    // number of names whose definitions were not read
 	expect expecting
 
 	name []byte
-	key  []byte // valid until the next name
+	key  []byte // valid until the next call of next or nextName
 	keys symbols.Keys
 	list []definition
 }
 
-// from returns a cursor whose next name is the first of the last group that
-// begins before a key.
+// from returns a cursor at the first name of the last group that begins before a key.
 func (t *defTable) from(key []byte) defCursor {
 	var buf []byte
 	group := sort.Search(t.groups(), func(i int) bool {
@@ -278,7 +278,7 @@ func (t *defTable) from(key []byte) defCursor {
 	return defCursor{t: t, i: max(0, group-1) * defGroup}
 }
 
-// next goes to the next name and its definitions; at the end it reports false.
+// next reads the next name and its definitions. It returns false at the end.
 func (c *defCursor) next() bool {
 	ok := c.nextName()
 	if ok {
@@ -287,8 +287,8 @@ func (c *defCursor) next() bool {
 	return ok
 }
 
-// nextName goes to the next name, whose definitions are in the list after
-// definitions; at the end it reports false.
+// nextName reads the next name. Call definitions to read its definitions. nextName
+// returns false at the end.
 func (c *defCursor) nextName() bool {
 	if c.i >= c.t.n {
 		return false
@@ -308,7 +308,7 @@ func (c *defCursor) nextName() bool {
 	return true
 }
 
-// group begins the next group, whose bytes it checks.
+// group starts reading group i and verifies its checksums.
 func (c *defCursor) group(i int) {
 	from, first := c.t.head(i)
 	to := uint64(c.t.end())
@@ -329,8 +329,8 @@ func (c *defCursor) group(i int) {
 	c.expect.reset()
 }
 
-// definitions reads the definitions of the current name. Each list depends on the one before, so it also
-// reads the lists of the names before.
+// definitions reads the definitions of the current name. The encoding depends on the previous
+// names, so it also reads the definitions that were skipped.
 func (c *defCursor) definitions() {
 	for ; c.behind > 0; c.behind-- {
 		c.readList()

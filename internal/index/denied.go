@@ -7,15 +7,16 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// deniedEntry is a file or folder that a lens hides because of its policy: a
-// prefix of the paths of documents [first, last].
+// deniedEntry is a file or folder that a lens hides because of its policy. Its path is a
+// prefix of the paths of documents first to last.
 type deniedEntry struct {
 	path        string
 	folder      bool
 	first, last int
 }
 
-// deny records a hidden document. Documents come in path order, so the documents of a folder are consecutive.
+// deny records a hidden document. Documents must be passed in path order, so that those of a
+// folder are consecutive.
 func (s *sight) deny(l *Lens, path string, flags Flags, id int) {
 	if l.Denied == nil {
 		return
@@ -32,8 +33,8 @@ func (s *sight) deny(l *Lens, path string, flags Flags, id int) {
 	s.denied = append(s.denied, deniedEntry{path[:n], folder, id, id})
 }
 
-// Denied counts the entries below a folder that only the policy hides and that pass a test. A denied folder
-// counts as one, whatever it contains.
+// Denied counts the entries below a folder that are hidden only by the policy and that pass a
+// test. A denied folder counts as one entry, whatever it contains.
 func (s *Snapshot) Denied(under rootfs.Path, lens *Lens, passes func(path string, folder bool) bool) (n int, err error) {
 	if lens == nil || lens.Denied == nil {
 		return 0, nil
@@ -78,7 +79,7 @@ func (s *Snapshot) Denied(under rootfs.Path, lens *Lens, passes func(path string
 	return n, nil
 }
 
-// someLeft reports whether any of the documents is current.
+// someLeft reports whether any document from first to last is current.
 func (v *view) someLeft(first, last int) bool {
 	for id := first; id <= last; id++ {
 		if !v.mask.has(id) {

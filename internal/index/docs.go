@@ -5,16 +5,16 @@ import (
 	"encoding/binary"
 )
 
-// restartEvery is the number of paths between two written in full; the others omit their
-// common beginning. 16 make the table a quarter of the paths' length, and finding a path
-// decodes 8 on average.
+// restartEvery is the interval of paths that are stored in full; the others omit the
+// prefix they share with the previous path. With 16, the table has a quarter of the
+// paths' total length, and finding a path decodes 8 paths on average.
 const restartEvery = 16
 
-// docWriter makes the document table: paths in byte order, so that a folder is
-// a range of numbers.
+// docWriter writes the document table. Paths are in byte order, so the documents of a
+// folder are consecutive.
 type docWriter struct {
 	n        int
-	text     uint64 // bytes of the texts among them
+	text     uint64 // total size of the texts
 	last     []byte
 	paths    []byte
 	restarts []byte
@@ -24,8 +24,8 @@ type docWriter struct {
 	blocks   blockWriter
 }
 
-// add adds the next document. starts are the starts of its blocks except the
-// first, as in a blockTable; parts is its number of parts, or unknownParts.
+// add adds the next document. starts are the starts of its blocks except the first, as in
+// a blockTable; parts is its number of parts, or unknownParts.
 func (w *docWriter) add(path []byte, s Stamp, f Flags, starts []byte, parts uint32) {
 	w.addPath(path)
 	w.stamps = appendStamp(w.stamps, s)
@@ -35,7 +35,7 @@ func (w *docWriter) add(path []byte, s Stamp, f Flags, starts []byte, parts uint
 	w.text += textSize(s, f)
 }
 
-// addPath adds the next path alone.
+// addPath adds only the path of the next document.
 func (w *docWriter) addPath(path []byte) {
 	shared := 0
 	if w.n%restartEvery == 0 {
@@ -52,7 +52,7 @@ func (w *docWriter) addPath(path []byte) {
 	w.n++
 }
 
-// textSize returns the number of bytes of text in a document: 0 if the file is binary or was not read.
+// textSize returns the size of a document's text: 0 if the file is binary or was not read.
 func textSize(s Stamp, f Flags) uint64 {
 	if f&Binary != 0 || f&AlwaysScan != 0 && f&Large == 0 {
 		return 0
@@ -60,8 +60,8 @@ func textSize(s Stamp, f Flags) uint64 {
 	return uint64(max(0, s.Size))
 }
 
-// docTable reads the table. Its methods may panic on bytes not written by docWriter; callers run
-// under guard.
+// docTable reads the table. Its methods may panic on bytes that docWriter didn't write, so they
+// must be called under guard.
 type docTable struct {
 	n        int
 	paths    []byte
@@ -81,12 +81,12 @@ func (t *docTable) check() error {
 
 func (t *docTable) flag(id int) Flags { return Flags(binary.LittleEndian.Uint16(t.flags[2*id:])) }
 
-// counted returns the number of parts of a document, or unknownParts.
+// counted returns a document's number of parts, or unknownParts.
 func (t *docTable) counted(id int) uint32 { return binary.LittleEndian.Uint32(t.parts[4*id:]) }
 
 func (t *docTable) stamp(id int) Stamp { return readStamp(t.stamps[id*stampSize:]) }
 
-// pathReader decodes paths one after the other.
+// pathReader decodes paths in sequence.
 type pathReader struct {
 	t    *docTable
 	at   int // offset of the next path
@@ -94,10 +94,10 @@ type pathReader struct {
 	path []byte
 }
 
-// seek makes id the next path.
+// seek makes id the next document.
 func (r *pathReader) seek(id int) {
 	if id >= r.id && id/restartEvery == r.id/restartEvery && r.id%restartEvery != 0 {
-		for r.id < id { // on the way already
+		for r.id < id { // the next path is at or before id and can be reached without a restart
 			r.next()
 		}
 		return
@@ -111,7 +111,7 @@ func (r *pathReader) seek(id int) {
 	}
 }
 
-// next decodes the next path, which is valid until the call after.
+// next decodes the next path. It is valid until the following call.
 func (r *pathReader) next() []byte {
 	shared := r.uvarint()
 	n := r.uvarint()
@@ -135,7 +135,7 @@ func (r *pathReader) uvarint() int {
 	return int(v)
 }
 
-// first returns the path at a restart, without copying it.
+// first returns the path at a restart, without a copy.
 func (t *docTable) first(block int) []byte {
 	r := pathReader{t: t, at: int(binary.LittleEndian.Uint32(t.restarts[4*block:]))}
 	r.uvarint()
@@ -143,11 +143,10 @@ func (t *docTable) first(block int) []byte {
 	return t.paths[r.at : r.at+n]
 }
 
-// lowerBound returns the number of the first document whose path is not before
-// the given one.
+// lowerBound returns the number of the first document whose path is not before path.
 func (t *docTable) lowerBound(path []byte) int {
 	blocks := len(t.restarts) / 4
-	lo, hi := 0, blocks // first(block) is before path for all below lo
+	lo, hi := 0, blocks // first(block) is before path for all blocks below lo
 	for lo < hi {
 		mid := (lo + hi) / 2
 		if bytes.Compare(t.first(mid), path) < 0 {
@@ -170,7 +169,7 @@ func (t *docTable) lowerBound(path []byte) int {
 	return id
 }
 
-// find returns the number of a path, or -1.
+// find returns the number of the document with a path, or -1.
 func (t *docTable) find(path []byte) int {
 	id := t.lowerBound(path)
 	if id == t.n {
@@ -184,7 +183,7 @@ func (t *docTable) find(path []byte) int {
 	return id
 }
 
-// folder returns the range of documents below a folder, "" being the root.
+// folder returns the range of documents below a folder. "" is the root.
 func (t *docTable) folder(dir string) (lo, hi int) {
 	if dir == "" {
 		return 0, t.n

@@ -12,17 +12,18 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// Stored is the index of one root among others.
+// Stored is one of the indexes in a home folder.
 type Stored struct {
-	Name string // of its folder
-	// Folder is the path of the folder that was indexed, "" if it was not noted.
+	Name string // name of the index's folder
+	// Folder is the path of the folder that was indexed, "" if unknown.
 	Folder string
 	Bytes  int64
-	Used   time.Time // when it was last opened
+	Used   time.Time // time when it was last opened
 }
 
-// MarkUsed records that the index in dir is in use, for Evict, and the indexed folder, for
-// people. home is the trusted root in which all indexes have their folders.
+// MarkUsed records that the index in dir is in use, for Evict. It also records the path of
+// the indexed folder, to be shown to users. home is the trusted root that contains the
+// folders of all indexes.
 func MarkUsed(home *rootfs.Root, dir rootfs.Path, folder string, now time.Time) error {
 	lock, err := dir.Child(lockName)
 	if err != nil {
@@ -43,7 +44,7 @@ func MarkUsed(home *rootfs.Root, dir rootfs.Path, folder string, now time.Time) 
 }
 
 const (
-	// folderName is the file with the path of the folder that was indexed.
+	// folderName is the name of the file that contains the path of the indexed folder.
 	folderName = "folder"
 	maxFolder  = 64 << 10
 )
@@ -80,7 +81,7 @@ func List(home *rootfs.Root) ([]Stored, error) {
 	return all, errors.Join(errs...)
 }
 
-// errNotIndex is returned for a folder with other contents, which is not deleted.
+// errNotIndex is returned for a folder that has other contents and so is not deleted.
 var errNotIndex = errors.New("not an index")
 
 func measure(home *rootfs.Dir, name string) (Stored, error) {
@@ -100,7 +101,7 @@ func measure(home *rootfs.Dir, name string) (Stored, error) {
 		}
 		info, err := dir.Stat(e.Name)
 		if err != nil {
-			continue // removed meanwhile
+			continue // removed in the meantime
 		}
 		s.Bytes += info.Size
 		switch e.Name {
@@ -126,14 +127,14 @@ func readFolder(dir *rootfs.Dir) string {
 	return string(path)
 }
 
-// ours reports whether a name belongs in an index's folder.
+// ours reports whether an index's folder may contain a file of that name.
 func ours(name string) bool {
 	return name == lockName || name == folderName || strings.HasSuffix(name, ".lock") || strings.HasPrefix(name, manifestPrefix) || strings.HasPrefix(name, segmentPrefix) || rootfs.IsTemp(name)
 }
 
-// Evict deletes the least recently used indexes until the total is at most `most` bytes,
-// and returns the deleted ones. It keeps indexes that a process uses, the one called keep, and any folder
-// that is not an index.
+// Evict deletes the least recently used indexes until their total size is at most most bytes,
+// and returns the deleted ones. It keeps the index named keep, indexes in use by a process, and
+// folders that are not indexes.
 func Evict(home *rootfs.Root, most int64, keep string) ([]Stored, error) {
 	all, err := List(home)
 	var total int64
@@ -162,13 +163,13 @@ func Evict(home *rootfs.Root, most int64, keep string) ([]Stored, error) {
 	return gone, errors.Join(errs...)
 }
 
-// goingPrefix begins the name of a folder that is being deleted. It remains if
-// the process dies meanwhile.
+// goingPrefix is the prefix of a folder that is being deleted. The folder remains if the
+// process dies during the deletion.
 const goingPrefix = "deleted-"
 
-// Delete deletes the index in a folder of home. It reports false if a process holds its lock. The folder is
-// renamed first, so that no process finds a half-deleted index. A process that opens an index has to check
-// afterwards that the folder is still at its path.
+// Delete deletes the index in a folder of home. It returns false if a process holds the index's
+// lock. The folder is renamed first, so that other processes never find a partly deleted index.
+// A process that opens an index must check afterwards that the folder is still at its path.
 func Delete(home *rootfs.Root, dir rootfs.Path) (bool, error) {
 	lock, err := home.Hold(dir.String()+"/"+lockName, false)
 	if lock == nil {

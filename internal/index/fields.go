@@ -8,23 +8,23 @@ import (
 	"quarry/internal/textfile"
 )
 
-// Fields are the parts of a document that an answer needs without reading the file: values that only the
-// Extractor understands, and keys that are counted, so that documents can be found by them. The index stores
-// both unchanged.
+// Fields are the facts about a document that answers need without reading the file: values that
+// only the Extractor understands, and keys with counts by which documents can be found. The
+// index stores both unchanged.
 
-// Extractor extracts the fields of texts. Its result depends only on the text, its path and the version.
+// Extractor extracts the fields of texts. The result may depend only on the text, its path and
+// the version.
 type Extractor struct {
-	// Version changes when a text would get other fields. Segments of another
+	// Version must change if texts would get different fields. Segments with another
 	// version are dropped.
 	Version uint32
 	// Has reports whether files of this name have fields.
 	Has func(path string) bool
-	// Extract adds the fields of a text to out. It is called from several
-	// goroutines.
+	// Extract adds the fields of a text to out. It is called on several goroutines.
 	Extract func(path string, text []byte, out *Fields)
 }
 
-// version is 0 for none.
+// version returns the extractor's version, or 0 if there is none.
 func (e *Extractor) version() uint32 {
 	if e == nil {
 		return 0
@@ -34,8 +34,8 @@ func (e *Extractor) version() uint32 {
 
 // Fields are the fields of one document.
 type Fields struct {
-	n      int    // values
-	values []byte // each after its length
+	n      int    // number of values
+	values []byte // each value is preceded by its length
 	counts []fieldCount
 }
 
@@ -51,13 +51,13 @@ func (f *Fields) Add(value []byte) {
 	f.values = append(f.values, value...)
 }
 
-// Count adds a key that the document has n times, at most terms.MaxCount. Each key is added
-// once.
+// Count adds a key that occurs n times in the document; n is at most terms.MaxCount. A key
+// must not be added twice.
 func (f *Fields) Count(k terms.Key, n int) {
 	f.counts = append(f.counts, fieldCount{k, uint8(min(n, terms.MaxCount))})
 }
 
-// Values returns the values added so far, each after its length.
+// Values returns the values added so far, each preceded by its length.
 func (f *Fields) Values() []byte { return f.values }
 
 func (f *Fields) each(yield func(k terms.Key, n int)) {
@@ -68,10 +68,11 @@ func (f *Fields) each(yield func(k terms.Key, n int)) {
 
 func (f *Fields) reset() { f.n, f.values, f.counts = 0, f.values[:0], f.counts[:0] }
 
-// Values are the values of a document. They are valid until the next ones.
+// Values are the values of one document. They are valid until those of the next document
+// are read.
 type Values []byte
 
-// Next returns the next value and removes it; nil after the last.
+// Next removes and returns the first value. It returns nil if there are none left.
 func (v *Values) Next() []byte {
 	n, k := binary.Uvarint(*v)
 	if k <= 0 || n > uint64(len(*v)-k) {
@@ -83,8 +84,8 @@ func (v *Values) Next() []byte {
 	return value
 }
 
-// fields extracts the fields of the file just read. It reports whether there are some, and
-// whether the index can keep them.
+// fields extracts the fields of the file just read. some reports whether there are any,
+// and fit whether they are small enough for the index.
 func (r *reader) fields(path string, out *Fields) (some, fit bool) {
 	out.reset()
 	if r.extractor == nil || !r.extractor.Has(path) {
@@ -104,16 +105,17 @@ func (r *reader) text8() []byte {
 		return r.whole
 	}
 	raw := r.whole
-	if r.marked { // the mark is text, as the file is not UTF-8
+	if r.marked { // keep the mark, since the file is not UTF-8
 		raw = append([]byte(textfile.UTF8BOM.BOM()), raw...)
 	}
 	return textfile.Decode1252(raw)
 }
 
-// fieldRun has the records of consecutive jobs: a varint, 0 for a file without fields,
-// else the length of its values plus one; then the values.
+// fieldRun contains the records of consecutive jobs. A record is a varint, followed by
+// the values. The varint is 0 if the file has no fields, otherwise the size of the values
+// plus one.
 type fieldRun struct {
-	job  int // the first
+	job  int // the first job
 	data []byte
 }
 
@@ -145,8 +147,8 @@ func (w *buildWorker) extract(job int) {
 	}
 }
 
-// withoutFields are the flags of documents whose text is not extracted: it is not text, or it is never read
-// as a whole.
+// withoutFields are the flags of documents whose fields are not extracted, because they are not
+// text or are never read as a whole.
 const withoutFields = Binary | AlwaysScan | Large
 
 func (w *buildWorker) flushFieldTerms() {
@@ -197,13 +199,13 @@ func recordSize(data []byte) int {
 	return k + max(int(n)-1, 0)
 }
 
-// Known reports whether the index has the fields of a document whose name may have some. If
-// not, the file has to be read.
+// Known reports whether the index has the fields of a document, provided that a document of
+// its name has any. If not, the file has to be read.
 func (c *CountedView) Known(id int) bool { return c.Flags(id)&(AlwaysScan|Large|Unlisted) == 0 }
 
-// Fields calls yield with the values of documents, whose numbers are in order, until it
-// returns false. Bit n of want requests value n; others may be empty. A document without
-// fields has no values.
+// Fields calls yield with the values of documents, whose ids must be ascending, until
+// yield returns false. Bit n of want requests value n; other values may be empty. If a
+// document has no fields, values is empty.
 func (c *CountedView) Fields(ids []int, want uint64, yield func(id int, values Values) bool) error {
 	return c.guard(func() error {
 		cur := fieldCursor{t: &c.v.seg.fields, want: want}
@@ -216,8 +218,8 @@ func (c *CountedView) Fields(ids []int, want uint64, yield func(id int, values V
 	})
 }
 
-// Counted appends the documents that have a key of the extractor, selected or
-// not, and how often each has it, up to terms.MaxCount.
+// Counted appends all documents with a key of the extractor, even unselected ones, and
+// the key's count in each, up to terms.MaxCount.
 func (c *CountedView) Counted(k terms.Key, ids []uint32, counts []uint8) ([]uint32, []uint8, error) {
 	return c.postings(&c.v.seg.fieldTerms, k, ids, counts)
 }

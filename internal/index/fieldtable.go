@@ -2,23 +2,24 @@ package index
 
 import "encoding/binary"
 
-// The values of the documents, in groups of fieldGroup. The first values of a group's
-// documents are one column, the second values another, and so on: an answer that
-// needs one value of many documents reads one column. Columns are packed. They stay
-// in the file; its blocks have sums.
+// Values are stored in groups of fieldGroup documents. The first values of a group's
+// documents are a column, the second values another, and so on. So an answer that needs
+// one value of many documents reads only one column. Columns are packed. They remain in
+// the file, whose blocks have checksums.
 //
-// A group is eight bytes, a bit for each document that has fields; the number of its
-// columns; the size of each; and the columns. A group without fields has no bytes. A
-// column has for each document a varint, 0 if it lacks the value, else the length of
-// the value plus one; then the value.
+// A group consists of eight bytes with a bit for each document that has fields, the
+// number of columns, the size of each column, and the columns. A group without fields has
+// no bytes. In a column, each document has a varint followed by its value. The varint is
+// 0 if the document lacks the value, otherwise the value's length plus one.
 
-// fieldGroup is the number of documents that share an entry of the heads.
+// fieldGroup is the number of documents per group.
 const fieldGroup = 64
 
-// Limits of a group, so that reading one takes at most 16 MB, whatever its bytes are. A document with larger
-// values, or more of them, has none here and is Unlisted. The largest of 16,591 real notes has 41 KB.
+// Limits that ensure that reading a group takes at most 16 MB, even if its bytes are invalid. A
+// document with larger or more values has none here and the flag Unlisted. The largest of
+// 16,591 real notes needs 41 KB.
 const (
-	maxValues    = 256 << 10 // bytes of the values of a document
+	maxValues    = 256 << 10 // total size of a document's values
 	maxColumns   = 64
 	maxGroupText = fieldGroup * (maxValues + maxColumns)
 )
@@ -26,14 +27,14 @@ const (
 // fieldTable finds the values of a document.
 type fieldTable struct {
 	docs  int
-	heads []byte // eight bytes for each group: where it begins
+	heads []byte // for each group its offset, in eight bytes
 	file  []byte // groups, then padding
-	sums  []byte // of file
+	sums  []byte // checksums of file
 }
 
 func (t *fieldTable) head(i int) int { return int(binary.LittleEndian.Uint64(t.heads[8*i:])) }
 
-// check verifies the heads. A table without an extractor is empty.
+// check verifies the heads. Without an extractor the table is empty.
 func (t *fieldTable) check() error {
 	if len(t.heads) == 0 && len(t.file) <= postingsPad {
 		return nil
@@ -52,31 +53,31 @@ func (t *fieldTable) check() error {
 	return nil
 }
 
-// AllValues asks for all values of documents.
+// AllValues requests all values of documents.
 const AllValues = ^uint64(0)
 
-// fieldCursor reads the values of documents. It panics on invalid bytes; callers run
-// under guard.
+// fieldCursor reads the values of documents. It panics on invalid bytes, so it must be
+// used under guard.
 type fieldCursor struct {
 	t       *fieldTable
-	want    uint64 // a bit for each column to read; columns after the 64th count as it
-	next    int    // the document that the columns begin with
-	end     int    // the first document of the next group
-	has     uint64 // of the group
+	want    uint64 // bit i requests column i; the last bit also stands for all further columns
+	next    int    // the next document in the columns
+	end     int    // the first document after the group
+	has     uint64 // the group's documents that have fields
 	columns []fieldColumn
 	out     []byte
 }
 
-// fieldColumn is a column of the current group; nil if it is not wanted.
+// fieldColumn is a column of the current group. It is nil if it was not requested.
 type fieldColumn struct {
 	plain []byte // unpacked
-	rest  []byte // from the next document on
+	rest  []byte // unread part, beginning with the next document
 }
 
 func (c *fieldCursor) wants(column int) bool { return c.want>>min(column, 63)&1 != 0 }
 
-// values returns the values of a document; none if it has no fields. A value that
-// is not wanted is empty. They are valid until the next call.
+// values returns the values of a document, or none if it has no fields. A value that was
+// not requested is empty. The result is valid until the next call.
 func (c *fieldCursor) values(id int) Values {
 	if len(c.t.heads) == 0 {
 		return nil
@@ -109,7 +110,7 @@ func (c *fieldCursor) values(id int) Values {
 	return c.out
 }
 
-// value returns the next value; false if the document lacks it.
+// value returns the next document's value; false if the document lacks it.
 func (c *fieldColumn) value() ([]byte, bool) {
 	n, k := binary.Uvarint(c.rest)
 	if k <= 0 || n > uint64(len(c.rest)-k)+1 {
@@ -124,7 +125,7 @@ func (c *fieldColumn) value() ([]byte, bool) {
 	return v, true
 }
 
-// group begins a group, whose bytes it checks.
+// group starts reading group i and verifies its checksums.
 func (c *fieldCursor) group(i int) {
 	from, to := c.t.head(i), len(c.t.file)-postingsPad
 	if 8*(i+1) < len(c.t.heads) {
@@ -166,8 +167,8 @@ func (c *fieldCursor) group(i int) {
 	}
 }
 
-// columnSource reads numbers. It panics on invalid bytes; no number exceeds the number of
-// bytes that follow.
+// columnSource reads numbers. It panics on invalid bytes. A number must not exceed the
+// number of bytes after it.
 type columnSource []byte
 
 func (s *columnSource) number() int {
@@ -179,19 +180,19 @@ func (s *columnSource) number() int {
 	return int(n)
 }
 
-// fieldWriter makes the table.
+// fieldWriter writes the table.
 type fieldWriter struct {
-	n       int // documents
+	n       int // number of documents
 	at      uint64
 	heads   []byte
 	sums    []byte
-	has     uint64 // of the current group
+	has     uint64 // the current group's documents that have fields
 	columns [][]byte
 	packer  packer
 	group   []byte
 }
 
-// values adds the values of the next document; none if it has no fields.
+// values adds the values of the next document, which may be none.
 func (s *segmentWriter) values(v Values) error {
 	w := &s.fields
 	at := w.n % fieldGroup

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// Flush reads the dirty files and puts them into new segments. Files that
-// change meanwhile stay dirty. On an index that is empty after a sweep, this is
-// what builds it.
+// Flush reads the dirty files and adds them to new segments. Files that change in the
+// meantime stay dirty. After the first sweep all files are dirty, so this builds the
+// index.
 func (ix *Index) Flush(ctx context.Context) error {
 	if ix.opts.ReadOnly {
 		return ErrReadOnly
@@ -27,7 +27,7 @@ func (ix *Index) Flush(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		clear(jobs[:n]) // the paths are in the segment now
+		clear(jobs[:n]) // free the paths, which are now in the segment
 		if jobs = jobs[n:]; len(jobs) < all/2 {
 			jobs, all = slices.Clone(jobs), len(jobs)
 			ix.shrinkDirty()
@@ -36,8 +36,8 @@ func (ix *Index) Flush(ctx context.Context) error {
 	return nil
 }
 
-// shrinkDirty frees the memory of finished changes. At 300,000 files the map takes 14 MB,
-// while the new segments need memory.
+// shrinkDirty frees the memory of finished changes. For 300,000 files the map takes 14
+// MB, while the new segments need memory.
 func (ix *Index) shrinkDirty() {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
@@ -94,13 +94,13 @@ func (ix *Index) newName() string {
 	return numbered(segmentPrefix, ix.names)
 }
 
-// commit makes a segment part of the index: on disk first, then in memory.
+// commit adds a segment to the index: first on disk, then in memory.
 func (ix *Index) commit(seg *segment, jobs []job, outcomes []outcome) error {
 	var fresh *held
 	if seg != nil {
 		fresh = newHeld(seg, nil)
 	}
-	// Documents replaced by the new ones.
+	// The documents that the new ones replace.
 	var old []place
 	ix.mu.Lock()
 	for i := range jobs {
@@ -139,8 +139,8 @@ func (ix *Index) commit(seg *segment, jobs []job, outcomes []outcome) error {
 	return nil
 }
 
-// settleJob ends the change of a job, unless the file changed again meanwhile.
-// ix.mu is held.
+// settleJob ends the change of a job, unless the file has changed again. ix.mu must be
+// held.
 func (ix *Index) settleJob(j *job, fresh *held, id int) {
 	c := ix.dirty[j.path]
 	if c == nil { // deleted while it was read
@@ -172,8 +172,8 @@ func (ix *Index) discard(seg *segment) {
 	}
 }
 
-// writeManifest writes the next manifest and makes it durable. It has the
-// segments that keep returns, with more dead documents, and a new segment.
+// writeManifest writes the next manifest and syncs it. It contains the segments that keep
+// returns, additional dead documents, and the segment fresh.
 func (ix *Index) writeManifest(keep func(*held) *held, fresh *held, dead []place) error {
 	ix.mu.Lock()
 	m := &manifest{number: ix.number + 1}
@@ -193,7 +193,7 @@ func (ix *Index) writeManifest(keep func(*held) *held, fresh *held, dead []place
 		m.segs = append(m.segs, manifestSegment{fresh.seg.name, fresh.seg.size, fresh.seg.sum, fresh.dead})
 	}
 	last := ix.inForce
-	ix.number++ // also if it fails: no number is used twice
+	ix.number++ // even if it fails, because numbers must not be reused
 	ix.mu.Unlock()
 	if _, _, err := ix.state.Create(ix.state.Own(numbered(manifestPrefix, m.number)), m.encode(), nil); err != nil {
 		return fmt.Errorf("write manifest: %w", err)
@@ -211,8 +211,8 @@ func (ix *Index) writeManifest(keep func(*held) *held, fresh *held, dead []place
 
 const (
 	// A flush is due when this many files are dirty, or when nothing has changed for a
-	// while. Reading a few dirty files in each search costs less than a flush, which syncs
-	// two files to disk.
+	// while. A flush syncs two files to disk, so it is cheaper to read a few dirty files
+	// in each search.
 	flushAt   = 256
 	flushIdle = 3 * time.Second
 )

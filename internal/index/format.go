@@ -17,7 +17,7 @@ const (
 	footerMagic   = "QRYEND\x00\x01"
 	formatVersion = 9
 
-	// maxDocs bounds the blocks of a segment, and so its documents.
+	// maxDocs limits the blocks of a segment, and thereby its documents.
 	maxDocs = 1<<24 - 1
 )
 
@@ -58,32 +58,32 @@ const (
 	sectionEntry = 24
 	footerHead   = 48
 	footerSize   = footerHead + sections*sectionEntry + 16
-	postingsPad  = 8 // after the postings, so that reads of eight bytes stay inside
-	// sumBlock is the number of bytes of the postings that share a checksum. The blocks of
-	// a list are checked each time it is read.
+	postingsPad  = 8 // padding after the postings, so that reads of eight bytes stay in the section
+	// sumBlock is the number of bytes that share a checksum in sections of postings. The
+	// blocks that contain a list are checked whenever the list is read.
 	sumBlock = 4096
 )
 
-// castagnoli is made at the first use, which takes 0.15 ms.
+// castagnoli makes the table when it is needed, which takes 0.15 ms.
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
-// ErrDamaged is the reason why a segment or manifest is not used.
+// ErrDamaged is returned if a segment or manifest is not usable.
 var ErrDamaged = errors.New("index file is damaged")
 
 func damaged(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrDamaged, fmt.Sprintf(format, args...))
 }
 
-// alphabetVersion changes when the same text would get other grams, termVersion when it would get other
-// terms, symbols.Version when it would get other definitions, and policy.Version when other names would count
-// as secrets.
+// alphabetVersion must change if texts get different grams, termVersion if they get different
+// terms, symbols.Version if they get different definitions, and policy.Version if different
+// names count as secrets.
 const (
 	alphabetVersion = 2
 	termVersion     = 1
 )
 
-// fingerprint is a hash of everything that grams, terms and definitions depend on. An index made with
-// other case tables would miss files without any sign of damage.
+// fingerprint is a hash of everything that affects grams, terms and definitions. With different
+// case tables, for example, an index would miss files without looking damaged.
 func fingerprint() uint32 {
 	return crc32.Checksum(fmt.Appendf(nil, "grams %d, terms %d, definitions %d, unicode %s, secrets %d", alphabetVersion, termVersion, symbols.Version, unicode.Version, policy.Version), castagnoli())
 }
@@ -95,21 +95,21 @@ type section struct {
 
 func (s section) in(data []byte) []byte { return data[s.off : s.off+s.size] }
 
-// footer is the end of a segment. It says where the other sections are.
+// footer is the end of a segment. It lists the other sections.
 type footer struct {
 	docs, grams uint32
-	text        uint64 // bytes of the files read
+	text        uint64 // total size of the files read
 	blocks      uint32
 	terms       uint32
-	names       uint32 // that are defined
+	names       uint32 // number of defined names
 	containers  uint32
 	fieldTerms  uint32
-	extractor   uint32 // its version
+	extractor   uint32 // version of the extractor
 	table       [sections]section
 }
 
-// append writes the footer. Its last checksum covers the whole segment, since it
-// includes the checksums of all sections.
+// append encodes the footer. Its checksum sum covers the whole segment, because the
+// footer contains the checksums of all sections.
 func (f *footer) append(dst []byte) (out []byte, sum uint32) {
 	start := len(dst)
 	dst = binary.LittleEndian.AppendUint32(dst, formatVersion)
@@ -135,7 +135,7 @@ func (f *footer) append(dst []byte) (out []byte, sum uint32) {
 	return append(dst, footerMagic...), sum
 }
 
-// parseFooter reads the footer of a segment and checks it against the size.
+// parseFooter reads the footer of a segment and checks it against the segment's size.
 func parseFooter(data []byte) (f footer, sum uint32, err error) {
 	if len(data) < len(segmentMagic)+footerSize || string(data[:len(segmentMagic)]) != segmentMagic {
 		return f, 0, damaged("no segment")

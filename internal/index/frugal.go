@@ -8,29 +8,31 @@ import (
 )
 
 const (
-	// frugalFrom is the number of files from which a build limits its memory.
+	// frugalFrom is the number of files above which a build limits its memory.
 	frugalFrom = 10_000
-	// gcPercent bounds the garbage of a build to a quarter of its live memory; the default is as much again.
-	// Most of that memory is bytes that the collector doesn't scan, so this costs little: Linux took 22.0 s
-	// of processor time with it, 23.1 before.
+	// gcPercent limits the garbage of a build to a quarter of its live memory; by default it
+	// may be as large as the live memory. Most of that memory consists of bytes that the
+	// collector doesn't scan, so the cost is small: the Linux tree took 22.0 s of processor
+	// time with this setting and 23.1 without.
 	gcPercent = 25
-	// A segment takes its runs and, for each worker, postings being sorted and a text with its terms and
-	// definitions. The limit is the memory the process had before plus this. It matters when all parts are
-	// large at once, and for free memory that the runtime would keep: 40 to 100 MB of the 300 that four
-	// copies of Linux took.
+	// The memory limit is the memory that the process used before, the segment's runs, and
+	// workerMemory for each worker: postings being sorted, and a text with its terms and
+	// definitions. The limit matters if all of these are large at once. It also makes the
+	// runtime return free memory, which was 40 to 100 of the 300 MB that four copies of Linux
+	// took.
 	workerMemory = 26 << 20
 )
 
-// builds are the builds in this process, which share one garbage collector.
+// builds counts the builds in this process, because they share one garbage collector.
 var builds struct {
 	sync.Mutex
 	n        int
-	was      int // the settings before the first one
+	was      int // the setting before the first build
 	wasLimit int64
 }
 
-// minding sets the collector for a build of the given number of files, if Options allow it.
-// See frugal.
+// minding configures the garbage collector for a build of this many files, if the Options
+// allow it. See frugal for the results.
 func (o *Options) minding(files int) (next func(need int64), done func()) {
 	if !o.Frugal || files < frugalFrom {
 		return func(int64) {}, func() {}
@@ -38,20 +40,20 @@ func (o *Options) minding(files int) (next func(need int64), done func()) {
 	return frugal()
 }
 
-// frugal lets the collector run more often until done is called. next is called before each segment with the
-// memory that it will need. Memory that other parts of the process allocate meanwhile does not count against
-// the build.
+// frugal makes the garbage collector run more often until done is called. Call next before each
+// segment with the memory that the segment will need. Memory that other parts of the process
+// allocate in the meantime does not count against the build.
 func frugal() (next func(need int64), done func()) {
 	builds.Lock()
 	defer builds.Unlock()
 	if builds.n++; builds.n == 1 {
 		builds.was = debug.SetGCPercent(gcPercent)
-		if builds.was >= 0 && builds.was < gcPercent { // another build is more frugal
+		if builds.was >= 0 && builds.was < gcPercent { // the process's own setting is lower
 			debug.SetGCPercent(builds.was)
 		}
 		builds.wasLimit = debug.SetMemoryLimit(-1)
 	}
-	debug.FreeOSMemory() // free the memory used for listing the files
+	debug.FreeOSMemory() // free the memory that listing the files took
 	next = func(need int64) {
 		builds.Lock()
 		defer builds.Unlock()
@@ -67,7 +69,7 @@ func frugal() (next func(need int64), done func()) {
 	}
 }
 
-// inUse returns the memory that counts for a memory limit.
+// inUse returns the memory that counts towards a memory limit.
 func inUse() int64 {
 	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	metrics.Read(s)

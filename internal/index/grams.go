@@ -7,14 +7,15 @@ import (
 	"quarry/internal/trigram"
 )
 
-// gramTable finds a gram's list. Entries are a few bytes each, in groups of groupLen; a head
-// tells where a group begins. On the Linux tree that is 4.4 bytes a gram, where entries of
-// fixed length and a bitmap took 9.4: for a small tree, where most grams are rare, the table
-// was a quarter of the index. Finding an entry takes 0.3 µs.
+// gramTable finds the list of a gram. Entries have a few bytes each and are stored in groups
+// of groupLen; a head says where a group begins. For the Linux tree, this takes 4.4 bytes
+// per gram, where entries of fixed size and a bitmap took 9.4. In a small tree most grams
+// are rare, so the table was a quarter of the index. Finding an entry takes 0.3 µs.
 //
-// An entry is three varints: the distance from the previous gram, less one (not for the first
-// of a group); the number of blocks; and for a single block its number, otherwise the length
-// of its list. Lists are in the postings in this order, without gaps.
+// An entry consists of three varints: the distance from the previous gram, minus one (not for
+// the first entry of a group); the number of blocks; and the length of the gram's list. If
+// there is only one block, its number replaces the length. The lists are stored in the
+// postings in the same order, without gaps.
 type gramTable struct {
 	n       int
 	heads   []byte
@@ -23,11 +24,11 @@ type gramTable struct {
 
 const (
 	groupLen = 64
-	headSize = 16 // first gram, where the entries begin, where the lists begin
+	headSize = 16 // first gram, offset of the entries, offset of the lists
 )
 
-// gramEntry is the entry of a gram: the number of its blocks, and the offset of their list in
-// the postings. A single block has no list; where is its number.
+// gramEntry is the entry of a gram: the number of blocks, and the offset of its list in the
+// postings. A gram with a single block has no list; where is then the block's number.
 type gramEntry struct {
 	gram  trigram.Gram
 	n     int
@@ -35,12 +36,12 @@ type gramEntry struct {
 	size  int
 }
 
-// gramCursor reads entries one after the other.
+// gramCursor reads entries in sequence.
 type gramCursor struct {
 	t     *gramTable
-	i     int // entries read
+	i     int // number of entries read
 	rest  []byte
-	lists uint64 // where the next list is
+	lists uint64 // offset of the next list
 	gramEntry
 }
 
@@ -51,15 +52,15 @@ func (t *gramTable) head(i int) (first trigram.Gram, entries uint32, lists uint6
 	return trigram.Gram(binary.LittleEndian.Uint32(h)), binary.LittleEndian.Uint32(h[4:]), binary.LittleEndian.Uint64(h[8:])
 }
 
-// from returns a cursor whose next entry is the first of the last group that
-// begins with g or before it.
+// from returns a cursor at the first entry of the last group that begins with g or before
+// it.
 func (t *gramTable) from(g trigram.Gram) gramCursor {
 	group := sort.Search(t.groups(), func(i int) bool { first, _, _ := t.head(i); return first > g })
 	return gramCursor{t: t, i: max(0, group-1) * groupLen}
 }
 
-// next goes to the next entry; at the end it reports false. It also ends at invalid entries,
-// which check has already found.
+// next reads the next entry. It returns false at the end, and also at invalid entries, which
+// check rejects earlier.
 func (c *gramCursor) next() bool {
 	if c.i >= c.t.n {
 		return false
@@ -102,7 +103,7 @@ func (c *gramCursor) varint() (uint64, bool) {
 	return v, true
 }
 
-// find returns the entry of a gram; its n is 0 if there is none.
+// find returns the entry of a gram. Its n is 0 if the gram doesn't occur.
 func (t *gramTable) find(g trigram.Gram) gramEntry {
 	c := t.from(g)
 	for range groupLen {
@@ -116,8 +117,8 @@ func (t *gramTable) find(g trigram.Gram) gramEntry {
 	return gramEntry{}
 }
 
-// check verifies the table: all entries are there and in order, their lists are
-// inside of the postings, and single blocks are inside of the segment.
+// check verifies that all entries exist and are in order, that their lists are inside the
+// postings, and that single blocks are inside the segment.
 func (t *gramTable) check(blocks, postings int) error {
 	if len(t.heads) != (t.n+groupLen-1)/groupLen*headSize {
 		return damaged("gram table")
@@ -140,7 +141,7 @@ func (t *gramTable) check(blocks, postings int) error {
 	return nil
 }
 
-// gramWriter makes the table.
+// gramWriter writes the table.
 type gramWriter struct {
 	n       int
 	last    trigram.Gram
@@ -149,7 +150,8 @@ type gramWriter struct {
 	entries []byte
 }
 
-// add adds the next gram. value is the length of its list, or the number of its single block.
+// add adds the next gram. value is the length of its list or, if n is 1, the number of its
+// block.
 func (w *gramWriter) add(g trigram.Gram, n int, value uint64) {
 	if w.n%groupLen == 0 {
 		w.heads = binary.LittleEndian.AppendUint32(w.heads, uint32(g))

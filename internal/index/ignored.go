@@ -2,21 +2,20 @@ package index
 
 import "slices"
 
-// Ignored files are in the index as long as there are few. Then a search for them
-// needs no walk, and neither does the hint about them in an empty answer. If
-// there are too many, all of them are removed, and such a search scans.
+// The index includes ignored files as long as there are few. A search for them then needs
+// no walk, and neither does an empty answer's hint about them. If there are too many, all
+// of them are removed, and a search for ignored files scans.
 
-// Ignored reports whether the index has the files that ignore rules exclude. It
-// has none before the first sweep, and none if there are more than
-// Options.MaxIgnored.
+// Ignored reports whether the index includes files excluded by ignore rules. It doesn't
+// before the first sweep, and if there are more than Options.MaxIgnored.
 func (ix *Index) Ignored() bool {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
 	return ix.ignored
 }
 
-// DropIgnored removes the ignored files from the index permanently. It is for a
-// Source that can't report changes to them.
+// DropIgnored permanently removes the ignored files from the index. It is needed if the
+// Source can't report changes to them.
 func (ix *Index) DropIgnored() {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
@@ -26,9 +25,9 @@ func (ix *Index) DropIgnored() {
 	}
 }
 
-// TakeIgnored adds the ignored files again if there were too many and no longer are. It
-// reports whether it does. tell makes the Source report changes to them; the next Fresh
-// sweeps.
+// TakeIgnored adds the ignored files again if they were too many and no longer are; it
+// reports whether it did. It calls tell to make the Source report changes to them. The
+// next Fresh sweeps.
 func (ix *Index) TakeIgnored(tell func() error) (bool, error) {
 	ix.mu.Lock()
 	take := ix.few && ix.tooMany
@@ -46,16 +45,16 @@ func (ix *Index) TakeIgnored(tell func() error) (bool, error) {
 	return true, nil
 }
 
-// WantsIgnored reports whether a Source has to report changes to ignored files:
-// they are in the index, or the first sweep has not decided yet.
+// WantsIgnored reports whether a Source must report changes to ignored files. This is the
+// case if they are in the index, or if this hasn't been decided yet by the first sweep.
 func (ix *Index) WantsIgnored() bool {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
 	return ix.ignored || ix.maxIgnored > 0 && !ix.swept && !ix.tooMany
 }
 
-// ignoredAs are the flags of an ignored file. It is shown only with hidden files:
-// a search for ignored files reads no rules.
+// ignoredAs returns the flags of an ignored file. It has the flag Hidden if its path is
+// hidden, because a search for ignored files reads no rules.
 func ignoredAs(path string) Flags {
 	if isDotted(path) {
 		return Ignored | Hidden
@@ -63,8 +62,9 @@ func ignoredAs(path string) Flags {
 	return Ignored
 }
 
-// ignoredLimit bounds the ignored files that a sweep may list. They are added again only when
-// there are clearly fewer, so that the index doesn't read them again and again.
+// ignoredLimit limits the ignored files that a sweep may list. Files that were removed are
+// only added when there are clearly fewer, so that the index doesn't read them again and
+// again.
 func (ix *Index) ignoredLimit(whole bool) int {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
@@ -77,7 +77,7 @@ func (ix *Index) ignoredLimit(whole bool) int {
 	return 0
 }
 
-// boundIgnored removes the ignored files if there are too many. ix.mu is held.
+// boundIgnored removes the ignored files if there are too many. ix.mu must be held.
 func (ix *Index) boundIgnored() {
 	if ix.ignored && ix.countIgnored() > ix.maxIgnored {
 		ix.tooMany = true
@@ -85,7 +85,7 @@ func (ix *Index) boundIgnored() {
 	}
 }
 
-// countIgnored counts them. ix.mu is held.
+// countIgnored returns the number of ignored files. ix.mu must be held.
 func (ix *Index) countIgnored() (n int) {
 	for _, h := range ix.segs {
 		for _, id := range h.seg.ignored {
@@ -102,13 +102,13 @@ func (ix *Index) countIgnored() (n int) {
 	return n
 }
 
-// leaveIgnored removes the ignored files from the index. ix.mu is held.
+// leaveIgnored removes the ignored files from the index. ix.mu must be held.
 func (ix *Index) leaveIgnored() {
 	ix.ignored = false
 	for path, c := range ix.dirty {
 		switch {
 		case !c.member || c.as&Ignored == 0:
-		case c.pending: // it may be another kind of file by now
+		case c.pending: // its type may have changed
 			if c.in != nil {
 				c.in.kill(c.id)
 			}
@@ -120,7 +120,7 @@ func (ix *Index) leaveIgnored() {
 	for _, h := range ix.segs {
 		for _, id := range h.seg.ignored {
 			if h.dead.has(int(id)) || h.mask.has(int(id)) {
-				continue // a dirty file that is no longer ignored stays
+				continue // keep a dirty file that is no longer ignored
 			}
 			h.kill(int(id))
 		}
@@ -128,8 +128,8 @@ func (ix *Index) leaveIgnored() {
 	ix.forgetSnapshot()
 }
 
-// flood is called by a sweep that found too many ignored files. It removes the listed ones,
-// including files that the rules exclude only since now. ix.mu is held.
+// flood is called if a sweep has found too many ignored files. It removes those listed so
+// far, including files that have only now become ignored. ix.mu must be held.
 func (s *sweeping) flood() {
 	ix := s.ix
 	ix.tooMany = true
@@ -149,12 +149,12 @@ func (s *sweeping) flood() {
 	clear(s.ignored)
 }
 
-// keepIgnored decides, after a sweep that found few ignored files, whether they
-// are in the index. ix.mu is held.
+// keepIgnored decides whether the index includes the ignored files, after a sweep that
+// found few of them. ix.mu must be held.
 func (s *sweeping) keepIgnored() {
 	ix := s.ix
 	switch {
-	case ix.maxIgnored == 0: // meanwhile
+	case ix.maxIgnored == 0: // changed during the sweep
 		ix.leaveIgnored()
 	case s.dirs[0] == "":
 		if !ix.ignored {
@@ -166,7 +166,7 @@ func (s *sweeping) keepIgnored() {
 	}
 }
 
-// listing is a sweep's record of a file that a walk has listed.
+// listing is what a sweep knows about a file that a walk has listed.
 type listing struct {
 	stamp   Stamp
 	ignored bool
@@ -189,8 +189,8 @@ func (s *sweeping) as(path string, ignored bool, shown map[string]bool) Flags {
 	return 0
 }
 
-// rejudge marks the changed files whose rules have changed since they were
-// marked. Those that weren't listed at all are dealt with later. ix.mu is held.
+// rejudge marks the changed files whose rules have changed since they were marked. Files
+// that weren't listed are handled later. ix.mu must be held.
 func (s *sweeping) rejudge(shown map[string]bool) {
 	ix := s.ix
 	for path, c := range ix.dirty {

@@ -1,18 +1,19 @@
-// Package index answers one question: which files could match?
+// Package index finds the files that could match a query.
 //
-// The Candidates of a Snapshot include every file whose text satisfies the need
-// at the moment Fresh was called; they may include others. The index is a cache
-// of the tree: files that are damaged, unknown or changed in it are read again.
-// An Index is safe for concurrent use, a Snapshot is immutable.
+// The Candidates of a Snapshot include every file whose text satisfied the query's need
+// when Fresh was called; they may include others. The index is only a cache of the tree:
+// files that are missing, damaged or out of date in it are read again. An Index is safe
+// for concurrent use; a Snapshot is immutable.
 //
-// Grams are kept by block. A block is a run of whole lines, so a search by lines knows which
-// parts of a large file could match: no line outside Doc.Parts does, as long as the file has
-// the document's stamp.
+// Grams are stored by block. A block is a run of whole lines, so for a search by lines the
+// index knows which parts of a large file could match: no line outside Doc.Parts matches, as
+// long as the file has the document's stamp.
 //
-// It covers the regular files that a walk with Options.Walk lists, including hidden ones, and
-// ignored ones while they are few, each with a flag. It omits files reached by symlinks and
-// files that the policy denies. A changed file is dirty: it is a candidate for every search
-// until it has been read again, so a search never waits for indexing.
+// The index includes the regular files that a walk with Options.Walk lists. It also includes
+// hidden files and, if there are few, ignored files; both have a flag. It does not include
+// files reached through symlinks and files that the policy denies. A changed file is dirty:
+// it is a candidate for every search until it has been read again, so a search never waits
+// for indexing.
 package index
 
 import (
@@ -28,59 +29,60 @@ import (
 	"quarry/internal/walk"
 )
 
-// Options of Open; nil is fine.
+// Options are the options of Open. nil means the zero value.
 type Options struct {
-	// Walk has the ignore rules that decide which files belong to the index. The
-	// index sets Start, Hidden, Filter, MaxDepth and FollowLinks itself.
+	// Walk contains the ignore rules that decide which files belong to the index. Start,
+	// Hidden, Filter, MaxDepth and FollowLinks are set by the index.
 	Walk walk.Options
-	// Source reports changes. Without a source, Fresh compares the stamps of all
-	// files each time.
+	// Source reports changes. Without a source, every Fresh compares the stamps of all
+	// files.
 	Source Source
-	// MaxIgnored bounds the ignored files in the index; 0 is none. It needs a
-	// Source that reports ignored files.
+	// MaxIgnored limits the ignored files in the index; 0 means none. They require a
+	// Source that reports changes to ignored files.
 	MaxIgnored int
-	// ReadOnly is for a folder that belongs to another process: nothing is
-	// written, and changed files stay dirty.
+	// ReadOnly opens an index that belongs to another process: nothing is written, and
+	// changed files stay dirty.
 	ReadOnly bool
-	// Trusting checks postings only when they are read, for processes that make
-	// one search.
+	// Trusting checks postings only when they are read. It is meant for processes that
+	// make a single search.
 	Trusting bool
-	// Workers is the number of goroutines; 0 is one for each processor.
+	// Workers is the number of goroutines; 0 means one per processor.
 	Workers int
-	// Fields extracts fields from texts; nil for none.
+	// Fields extracts fields from texts. It may be nil.
 	Fields *Extractor
-	// Frugal lets a flush of many files set the garbage collector of this process.
+	// Frugal allows a flush of many files to change this process's garbage collector
+	// settings.
 	Frugal bool
-	// Progress, if set, is called during a flush, from any goroutine, with the
-	// number of further files read and the bytes read so far.
+	// Progress, if set, is called during a flush, from any goroutine. files is the number
+	// of files read since the previous call, and bytes the total size read so far.
 	Progress func(files int, bytes int64)
-	Logger   *slog.Logger // nil is silent
+	Logger   *slog.Logger // nil means no log
 
-	budget int64         // for tests: runBudget
-	racy   time.Duration // for tests: racyWindow
+	budget int64         // for tests: replaces runBudget
+	racy   time.Duration // for tests: replaces racyWindow
 }
 
 // Changes are paths below the root that may have changed.
 type Changes struct {
 	Files []rootfs.Path
-	Trees []rootfs.Path // folders to be listed and compared, with all below
-	// Stamps reports that any known file may have been written to, and it is unknown which.
-	// No file was created or deleted.
+	Trees []rootfs.Path // folders to list and compare, including everything below
+	// Stamps reports that any known files may have been written to, but that it is unknown
+	// which. It does not imply that files were created or deleted.
 	Stamps bool
 }
 
 // Source reports changes.
 type Source interface {
-	// Barrier passes to apply every change whose system call returned before
-	// Barrier was called, unless an earlier call did. It returns trees for which
-	// it can't report changes. apply must not call the Source.
+	// Barrier passes to apply every change whose system call returned before Barrier was
+	// called, except those passed before. It returns trees for which it can't report
+	// changes. apply must not call the Source.
 	Barrier(ctx context.Context, apply func(Changes)) (sweep []rootfs.Path, err error)
 }
 
-// ErrOwned is returned by Open when another process writes this index.
+// ErrOwned is returned by Open if another process writes this index.
 var ErrOwned = errors.New("index is in use by another process")
 
-// ErrReadOnly is returned by calls that write.
+// ErrReadOnly is returned by methods that write if the index is read-only.
 var ErrReadOnly = errors.New("index is opened for reading only")
 
 // Index is the index of one root.
@@ -91,37 +93,38 @@ type Index struct {
 	log   *slog.Logger
 	lock  *rootfs.Log
 
-	freshening sync.Mutex // one barrier, sweep or resolution at a time
-	writing    sync.Mutex // one flush or merge at a time
+	freshening sync.Mutex // allows one barrier, sweep or resolution at a time
+	writing    sync.Mutex // allows one flush or merge at a time
 	wake       chan struct{}
 
 	mu         sync.Mutex
 	segs       []*held              // oldest first
 	dirty      map[string]*change   // by path
-	trees      map[string]bool      // folders to be swept
-	unsure     bool                 // stamps must be compared
-	eventless  inodes               // files found changed by such a comparison
-	pending    map[string]bool      // changes to be checked
-	unreadable map[string]walk.Skip // folders that no walk could read
-	seq        uint64               // of the last change
-	maxIgnored int                  // Options.MaxIgnored, or 0 later
-	ignored    bool                 // ignored files are in it
-	tooMany    bool                 // they were more than maxIgnored
-	few        bool                 // and are clearly fewer now
+	trees      map[string]bool      // folders to sweep
+	unsure     bool                 // all stamps must be compared
+	eventless  inodes               // files found changed by comparing stamps, without an event
+	pending    map[string]bool      // paths of changes to check
+	unreadable map[string]walk.Skip // folders that the latest walk couldn't read
+	seq        uint64               // number of the latest change
+	maxIgnored int                  // Options.MaxIgnored; set to 0 if they are dropped permanently
+	ignored    bool                 // the index includes ignored files
+	tooMany    bool                 // there were more than maxIgnored of them
+	few        bool                 // there are now clearly fewer
 	swept      bool                 // the tree was compared since Open
-	sweptAt    time.Time            // when the whole tree last was
-	sweeps     uint64               // of any part
+	sweptAt    time.Time            // time of the latest comparison of the whole tree
+	sweeps     uint64               // number of sweeps, including partial ones
 	restamps   uint64
-	number     uint64    // of the last manifest written or found
-	inForce    uint64    // of the manifest that names segs
-	names      uint64    // segments made so far
-	snap       *snapshot // of the current state, nil after a change
+	number     uint64    // number of the latest manifest written or found
+	inForce    uint64    // number of the manifest that lists segs
+	names      uint64    // number of segments made so far
+	snap       *snapshot // the current state; nil after a change
 	closed     bool
 }
 
-// Open opens the index of root in the folder state, a trusted root used by this index alone.
-// It never fails because of the content of the folder: an index that is damaged or of another
-// version is dropped and built again. Nothing is compared with the tree until Fresh or Sweep.
+// Open opens the index of root. state is a trusted root for the files of this index alone.
+// Open never fails because of the contents of state: an index that is damaged or has another
+// version is dropped and built again. Nothing is compared with the tree until Fresh or Sweep
+// is called.
 func Open(root, state *rootfs.Root, opts *Options) (*Index, error) {
 	ix := &Index{root: root, state: state, dirty: map[string]*change{}, trees: map[string]bool{}, pending: map[string]bool{}, eventless: inodes{}, unreadable: map[string]walk.Skip{}, wake: make(chan struct{}, 1)}
 	if opts != nil {
@@ -167,7 +170,7 @@ func Open(root, state *rootfs.Root, opts *Options) (*Index, error) {
 	return ix, nil
 }
 
-// own takes the lock that makes this process the only writer.
+// own takes the lock of the only writer.
 func (ix *Index) own() error {
 	lock, err := ix.state.Hold(lockName, false)
 	if err == nil && lock == nil {
@@ -183,7 +186,7 @@ func (ix *Index) disown() {
 	}
 }
 
-// tidy removes files that a crash or an older state left behind.
+// tidy removes files left behind by a crash or by an earlier state.
 func (ix *Index) tidy(found stored) {
 	var old []string
 	for _, n := range found.manifests {
@@ -205,7 +208,7 @@ func (ix *Index) tidy(found stored) {
 	}
 }
 
-// Close closes the index. Snapshots stay usable until they are closed.
+// Close closes the index. Open snapshots stay usable until they are closed.
 func (ix *Index) Close() error {
 	ix.writing.Lock()
 	defer ix.writing.Unlock()
@@ -224,21 +227,22 @@ func (ix *Index) Close() error {
 	return nil
 }
 
-// Status describes an Index for people and receipts.
+// Status describes an Index for users and receipts.
 type Status struct {
 	Segments  int
-	Documents int   // files known, dirty ones included
-	Dirty     int   // files to be read again
-	Bytes     int64 // on disk
-	Text      int64 // bytes of the texts among the files that were read
-	Swept     bool  // it was compared with the tree
-	// Sweeps counts how often folders were listed and compared, Restamps how
-	// often stamps alone were; SweptAt is when the whole tree was swept last.
+	Documents int   // number of known files, including dirty ones
+	Dirty     int   // number of files to be read again
+	Bytes     int64 // size on disk
+	Text      int64 // total size of the texts that were read
+	Swept     bool  // the index was compared with the tree
+	// Sweeps counts how often folders were listed and compared; Restamps counts how often
+	// only stamps were compared. SweptAt is the time of the latest sweep of the whole
+	// tree.
 	Sweeps, Restamps uint64
 	SweptAt          time.Time
 }
 
-// Status returns figures.
+// Status returns the state of the index.
 func (ix *Index) Status() Status {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
@@ -253,7 +257,7 @@ func (ix *Index) Status() Status {
 		case c.in == nil && c.member:
 			st.Documents++
 		case c.in != nil && !c.member && !c.pending:
-			st.Documents-- // its document is dropped with the next flush
+			st.Documents-- // the next flush drops its document
 		}
 	}
 	return st

@@ -5,27 +5,27 @@ import (
 	"sync"
 )
 
-// Lens decides which part of the tree a client sees. One index serves all clients and covers more than each may
-// see, so policy, outside rules and the query are applied here, before a name, a byte or a count leaves the
-// index.
+// Lens decides which part of the tree a client sees. One index serves all clients, and it
+// includes more than each of them may see. So the policy, outside rules and the query's options
+// are applied here, before any name, byte or count leaves the index.
 type Lens struct {
-	// Key and Version identify a lens: if both are equal, Sees returns the same
+	// Key and Version identify a lens: if both are equal, Sees returns the same result
 	// for every document.
 	Key     string
 	Version uint64
-	// Sees reports whether the client may know of a file. It is called for the
-	// documents of a segment in path order, once for each Key and Version.
+	// Sees reports whether the client may know about a file. It is called once for each
+	// Key and Version, for the documents of a segment in path order.
 	Sees func(path string, flags Flags) bool
-	// Denied returns, for a file that Sees hides only because of its policy, the
-	// length of the denied part of its path: the whole path, or a folder above
-	// it. It returns 0 for all other files. nil denies nothing.
+	// Denied returns how much of a path the policy denies: its whole length, or the
+	// length of a folder above. The result is 0 if Sees shows the file, or hides it for
+	// another reason. A nil Denied denies nothing.
 	Denied func(path string, flags Flags) int
-	// Enters reports whether the client would see a folder if its policy did not
-	// deny it. It is called for each query.
+	// Enters reports whether the client would see a folder if its policy did not deny it.
+	// It is called for every query.
 	Enters func(dir string) bool
 }
 
-// plainLens shows the same files as a search without options.
+// plainLens returns a lens that shows the same files as a search without options.
 func plainLens(hidden bool) *Lens {
 	if hidden {
 		return &Lens{Key: "\x00hidden", Sees: func(_ string, f Flags) bool { return f&(Secret|Ignored) == 0 }}
@@ -33,7 +33,7 @@ func plainLens(hidden bool) *Lens {
 	return &Lens{Key: "\x00plain", Sees: func(_ string, f Flags) bool { return f&(Secret|Ignored|Hidden) == 0 }}
 }
 
-// everything is for verification and maintenance of the index.
+// everything shows all files. It is used to verify and maintain the index.
 var everything = &Lens{Key: "\x00everything", Sees: func(string, Flags) bool { return true }}
 
 func (a *Ask) lens() *Lens {
@@ -43,24 +43,23 @@ func (a *Ask) lens() *Lens {
 	return a.Lens
 }
 
-// maxLenses bounds the lenses that a segment caches.
+// maxLenses limits the lenses cached for a segment.
 const maxLenses = 16
 
-// lenses caches the results for a segment.
+// lenses caches which documents of a segment each lens hides.
 type lenses struct {
 	mu   sync.Mutex
 	kept map[string]*sight
 }
 
-// sight has the documents of a segment that a lens hides.
+// sight holds the documents of a segment that a lens hides.
 type sight struct {
 	version uint64
 	unseen  bitset
 	denied  []deniedEntry
 }
 
-// unseen returns the documents that a lens hides. It is computed on the first
-// call.
+// unseen returns the documents that a lens hides. They are computed once.
 func (s *segment) unseen(l *Lens) bitset { return s.sight(l).unseen }
 
 func (s *segment) sight(l *Lens) *sight {
@@ -107,7 +106,7 @@ func seenDirty(all []dirtyDoc, l *Lens) []dirtyDoc {
 	return kept
 }
 
-// without counts the documents in [lo, hi) that neither set contains.
+// without counts the documents in [lo, hi) that are in neither set.
 func without(a, b bitset, lo, hi int) int {
 	n := hi - lo
 	for i := lo / 64; i*64 < hi; i++ {

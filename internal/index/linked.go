@@ -1,11 +1,12 @@
 package index
 
-// inodes are files with several names. A write through one name makes no event for the
-// others, and a name may have been added after the file was indexed.
+// inodes are files with several names. A write through one name causes no event for the
+// others, and a name may be added after the file was indexed.
 type inodes map[uint64]bool
 
-// markLinked makes files dirty that were found to have further names. After they
-// are read again, they are Linked, and every Fresh compares them. ix.mu is held.
+// markLinked makes files dirty that were found to have several names. When they are read
+// again, they get the flag Linked, and every Fresh compares their stamps. ix.mu must be
+// held.
 func (ix *Index) markLinked(linked inodes) {
 	if len(linked) == 0 {
 		return
@@ -30,7 +31,7 @@ func (ix *Index) markLinked(linked inodes) {
 		})
 		if err != nil {
 			ix.damage(h, err)
-			return // the next Fresh sweeps, and comes here again
+			return // the next Fresh sweeps and calls this again
 		}
 	}
 	for _, n := range found {
@@ -40,11 +41,11 @@ func (ix *Index) markLinked(linked inodes) {
 	}
 }
 
-// keepComparing makes files Linked permanently if they changed without an event:
-// some program writes to them through a handle whose name is gone and may
-// continue. A Linked file that changed just before it was read may have changed
-// again with the same stamp, so it is always searched until it has been read once
-// more. ix.mu is held.
+// keepComparing permanently sets the flag Linked for files that changed without an event:
+// a program writes to them through a handle whose name was deleted, and may continue to
+// do so. If a Linked file changed just before it was read, it may have changed again with
+// the same stamp, so it is always searched until it has been read once more. ix.mu must
+// be held.
 func (ix *Index) keepComparing(outcomes []outcome) {
 	for i := range outcomes {
 		o := &outcomes[i]

@@ -14,9 +14,9 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// A manifest names the segments of the index, oldest first, and their dead
-// documents. Each manifest is a file with a number one higher than the last; the
-// highest that can be read is valid.
+// A manifest lists the segments of the index, oldest first, and their dead documents.
+// Each manifest is a file with the next higher number. The highest-numbered one that can
+// be read is valid.
 type manifest struct {
 	number uint64
 	segs   []manifestSegment
@@ -56,7 +56,7 @@ func (m *manifest) encode() []byte {
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli()))
 }
 
-// decoder decodes a manifest; bad is set at the first error.
+// decoder decodes a manifest. bad is set by the first error.
 type decoder struct {
 	b   []byte
 	bad bool
@@ -131,7 +131,7 @@ func numberOf(prefix, name string) (uint64, bool) {
 	return n, err == nil
 }
 
-// stored is the content of an index folder.
+// stored lists the files of an index folder.
 type stored struct {
 	manifests []uint64 // newest first
 	segments  []uint64
@@ -166,9 +166,9 @@ func readManifest(state *rootfs.Root, number uint64) (*manifest, error) {
 	return m, nil
 }
 
-// load opens the newest manifest that can be read and its segments. Damaged
-// segments are omitted and reported. Their files are unknown to the index until
-// the first sweep finds them.
+// load opens the newest manifest that can be read, and its segments. Damaged segments are
+// omitted and reported. Their files are then unknown to the index until the first sweep
+// finds them.
 func load(state *rootfs.Root, s stored, extractor *Extractor, trusting bool) (number uint64, segs []*held, problems []error) {
 	for _, n := range s.manifests {
 		m, err := readManifest(state, n)
@@ -204,8 +204,8 @@ func openHeld(state *rootfs.Root, ms manifestSegment, extractor *Extractor, trus
 	return newHeld(seg, ms.dead), nil
 }
 
-// remove deletes files of the index folder. A failed deletion is tried again when the index
-// is opened the next time.
+// remove deletes files of the index folder. If a deletion fails, it is repeated when the
+// index is next opened.
 func remove(state *rootfs.Root, names ...string) error {
 	var errs []error
 	for _, name := range names {

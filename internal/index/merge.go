@@ -9,13 +9,13 @@ import (
 	"quarry/internal/trigram"
 )
 
-// tierSize is the largest number of segments of about the same size, and the ratio of sizes
-// between tiers. A search reads every segment, so there should be few. Each document is copied
-// once for every tier.
+// tierSize is the number of segments of similar size that are merged, and therefore also the
+// ratio of sizes between tiers. Few segments are better, since a search reads all of them; but
+// each document is copied once per tier.
 const tierSize = 4
 
-// Merge merges small segments of similar size and rewrites those that are mostly dead, if
-// any.
+// Merge merges small segments of similar size, and rewrites segments in which most
+// documents are dead.
 func (ix *Index) Merge(ctx context.Context) error {
 	if ix.opts.ReadOnly {
 		return ErrReadOnly
@@ -38,7 +38,7 @@ func (ix *Index) Merge(ctx context.Context) error {
 
 func tier(docs int) int { return (bits.Len(uint(docs)) + 1) / 2 }
 
-// pick chooses segments to be joined.
+// pick selects segments to be merged.
 func (ix *Index) pick() []*held {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
@@ -50,7 +50,7 @@ func (ix *Index) pick() []*held {
 		}
 		t := tier(live)
 		if h.seg.blocks.n > maxDocs/(2*tierSize) {
-			continue // joined, they might be more than a segment can have
+			continue // merged, they may exceed the size of a segment
 		}
 		tiers[t] = append(tiers[t], h)
 		if len(tiers[t]) > tierSize {
@@ -60,20 +60,20 @@ func (ix *Index) pick() []*held {
 	return nil
 }
 
-// joining is a merge in progress.
+// joining is a merge of segments in progress.
 type joining struct {
 	from   []*held
-	dead   []bitset  // for each segment, at the start
-	number [][]int32 // for each segment, the new numbers of its documents; -1 if dead
-	blocks [][]int32 // and of its blocks
+	dead   []bitset  // dead documents of each segment when the merge began
+	number [][]int32 // for each segment, the new numbers of its documents; -1 for dead ones
+	blocks [][]int32 // for each segment, the new numbers of its blocks
 	docs   docWriter
-	origin []origin // of each new document
+	origin []origin // the source of each new document
 }
 
-// origin is a document of a segment that is merged.
+// origin is a document of a segment being merged.
 type origin struct{ seg, id uint32 }
 
-// join replaces segments by one with their live documents.
+// join replaces segments by one that contains their live documents.
 func (ix *Index) join(ctx context.Context, from []*held) error {
 	j := &joining{from: from}
 	ix.mu.Lock()
@@ -101,8 +101,7 @@ func (ix *Index) join(ctx context.Context, from []*held) error {
 	return ix.replace(j, seg)
 }
 
-// recheck checks some segments after one of them failed, and drops the damaged
-// ones.
+// recheck checks segments after an error, and drops the damaged ones.
 func (ix *Index) recheck(segs []*held) {
 	for _, h := range segs {
 		if err := guard(func() error {
@@ -178,7 +177,7 @@ func unnumbered(n int) []int32 {
 	return numbers
 }
 
-// write merges the lists.
+// write merges the lists of grams.
 func (j *joining) write(ctx context.Context, w *segmentWriter, workers int) error {
 	errs := make([]error, parts)
 	err := inParts(workers, func(i int, out *part) {
@@ -255,7 +254,7 @@ func (j *joining) part(i int, out *part) error {
 	}
 }
 
-// replace puts the joined segment in force.
+// replace replaces the merged segments by seg.
 func (ix *Index) replace(j *joining, seg *segment) error {
 	var fresh *held
 	ix.mu.Lock()
@@ -280,7 +279,7 @@ func (ix *Index) replace(j *joining, seg *segment) error {
 		return err
 	}
 	ix.mu.Lock()
-	j.carry(func(h *held, id, n int) { // changes since the start
+	j.carry(func(h *held, id, n int) { // documents that died during the merge
 		if h.dead.has(id) {
 			fresh.kill(n)
 		} else if h.mask.has(id) {
@@ -317,7 +316,7 @@ func (ix *Index) replace(j *joining, seg *segment) error {
 	return nil
 }
 
-// carry visits the documents that moved.
+// carry calls visit for the documents that were copied.
 func (j *joining) carry(visit func(h *held, id, n int)) {
 	for k, h := range j.from {
 		for id, n := range j.number[k] {

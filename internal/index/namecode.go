@@ -6,20 +6,21 @@ import (
 	"slices"
 )
 
-// nameCode shortens names: bytes beyond ASCII and most control characters encode strings of 2 to 8 bytes that
-// are frequent in the names of a segment; all other bytes encode themselves. escapeByte precedes a byte that
-// would otherwise be read as a code. It is FSST (Boncz, Neumann, Leis 2020) with fewer codes, so that text
-// needs no escapes. On the names of Linux 6.1 it saves two fifths.
+// nameCode compresses names. Most control characters and bytes beyond ASCII are codes for
+// strings of 2 to 8 bytes that are frequent in the names of a segment; all other bytes stand
+// for themselves. escapeByte precedes a byte that would otherwise be a code. The method is FSST
+// (Boncz, Neumann, Leis 2020) with fewer codes, so that text needs no escapes. On the names of
+// Linux 6.1 it saves two fifths.
 type nameCode struct {
 	symbols []string
-	// byPair maps the first two bytes of a text to the list of the symbols that begin with
-	// them, longest first. List 0 is empty.
+	// byPair maps the first two bytes of a text to the index of a list of symbols that
+	// begin with them, longest first. List 0 is empty.
 	byPair *[1 << 16]uint8
 	lists  [][]uint8
 	texts  [256]codeText
 }
 
-// codeText is the expansion of a code: up to eight bytes, as a number. An escape has no expansion.
+// codeText is the expansion of a code: up to eight bytes, as a number. An escape has none.
 type codeText struct {
 	bytes uint64
 	n     int
@@ -27,18 +28,18 @@ type codeText struct {
 
 const (
 	escapeByte   = 0x01
-	lowCode      = 0x02 // to 0x1F, then
-	firstCode    = 0x80 // to 0xFF
+	lowCode      = 0x02 // codes from here to 0x1F
+	firstCode    = 0x80 // codes from here to 0xFF
 	lowCodes     = 0x20 - lowCode
 	maxSymbols   = lowCodes + 0x80
 	maxSymbol    = 8
 	trainRounds  = 5
-	trainSamples = 1 << 18 // bytes
-	// A table takes up to 1 KB, so few names have none.
+	trainSamples = 1 << 18 // size of the samples in bytes
+	// A table takes up to 1 KB, so it isn't worth it for few names.
 	trainFrom = 1000
 )
 
-// codeByte is the byte of a symbol, symbolOf the symbol of a byte, or -1.
+// codeByte returns the code of symbol i.
 func codeByte(i int) byte {
 	if i < lowCodes {
 		return byte(lowCode + i)
@@ -88,7 +89,7 @@ func newNameCode(symbols []string) *nameCode {
 
 func pairOf[T ~string | ~[]byte](s T) uint16 { return uint16(s[0])<<8 | uint16(s[1]) }
 
-// match returns the longest symbol at the beginning of a text, or -1.
+// match returns the longest symbol that text begins with, or -1.
 func (c *nameCode) match(text []byte) int {
 	if len(text) < 2 || c.byPair == nil {
 		return -1
@@ -101,7 +102,7 @@ func (c *nameCode) match(text []byte) int {
 	return -1
 }
 
-// append appends the code of a text.
+// append appends the encoded text.
 func (c *nameCode) append(dst, text []byte) []byte {
 	for len(text) > 0 {
 		if i := c.match(text); i >= 0 {
@@ -118,10 +119,10 @@ func (c *nameCode) append(dst, text []byte) []byte {
 	return dst
 }
 
-// appendText appends the text of a code. It panics on an invalid code.
+// appendText appends the decoded text. It panics on invalid codes.
 func (c *nameCode) appendText(dst, code []byte) []byte {
 	n := len(dst)
-	dst = slices.Grow(dst, maxSymbol*len(code)+maxSymbol) // eight bytes are written at once
+	dst = slices.Grow(dst, maxSymbol*len(code)+maxSymbol) // room for writing eight bytes at once
 	dst = dst[:cap(dst)]
 	for i := 0; i < len(code); i++ {
 		t := &c.texts[code[i]]
@@ -140,9 +141,9 @@ func (c *nameCode) appendText(dst, code []byte) []byte {
 	return dst[:n]
 }
 
-// trainCode makes a code for texts like the samples: in each round the samples
-// are coded, and the symbols and pairs of neighbours that would save most become
-// the next code.
+// trainCode makes a code for texts similar to the samples. In each round it encodes the
+// samples; the symbols and the pairs of adjacent symbols that save most become the next
+// code.
 func trainCode(samples [][]byte) *nameCode {
 	c := newNameCode(nil)
 	for range trainRounds {
@@ -166,7 +167,7 @@ func trainCode(samples [][]byte) *nameCode {
 		}
 		best := make([]string, 0, len(gain))
 		for s, n := range gain {
-			if n >= 3*len(s) { // seen a few times
+			if n >= 3*len(s) { // occurs at least a few times
 				best = append(best, s)
 			}
 		}
@@ -176,7 +177,7 @@ func trainCode(samples [][]byte) *nameCode {
 	return c
 }
 
-// encode writes the table: the length and the bytes of each symbol.
+// encode encodes the table: length and bytes of each symbol.
 func (c *nameCode) encode() (out []byte) {
 	for _, s := range c.symbols {
 		out = append(append(out, byte(len(s))), s...)
@@ -197,8 +198,8 @@ func decodeNameCode(b []byte) (*nameCode, error) {
 	return newNameCode(symbols), nil
 }
 
-// appendLengths writes how many bytes a name shares with the previous one and how many follow: in 5 and 3
-// bits, and as numbers if they don't fit.
+// appendLengths encodes how many bytes a name shares with the previous one and how many follow.
+// They take 5 and 3 bits, and extra numbers if they don't fit.
 func appendLengths(dst []byte, shared, size int) []byte {
 	dst = append(dst, byte(min(shared, 31)<<3|min(size, 7)))
 	if shared >= 31 {
@@ -210,7 +211,7 @@ func appendLengths(dst []byte, shared, size int) []byte {
 	return dst
 }
 
-// readLengths reads the two lengths and returns the rest.
+// readLengths decodes the two lengths and returns the remaining bytes.
 func readLengths(b []byte) (shared, size int, rest []byte) {
 	shared, size = int(b[0]>>3), int(b[0]&7)
 	b = b[1:]

@@ -6,22 +6,23 @@ import (
 	"quarry/internal/symbols"
 )
 
-// The grams of the names tell which groups of names may contain a text: for every three
-// consecutive bytes of a folded name a hash of gramBits, and for each hash a row of bits, one
-// for each group that has it. On Linux 6.1 they take 0.5 % of the text, and a search for a
-// name of six letters reads 2 of 100 groups. A table of few groups has none.
+// The grams of names tell which groups may contain names with a given text. A gram is three
+// consecutive bytes of a folded name, hashed to gramBits. Each hash has a row with one bit
+// per group, which is set if the group contains the gram. For Linux 6.1 the rows take 0.5 %
+// of the text, and a search for a name of six letters reads 2 of 100 groups. A table with few
+// groups has no rows.
 
 const (
 	gramBits = 12
 	gramRows = 1 << gramBits
-	gramFrom = 16 // groups
+	gramFrom = 16 // minimum number of groups
 )
 
 func nameGram(b []byte) uint32 {
 	return (uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16) * 0x9E3779B1 >> (32 - gramBits)
 }
 
-// nameGrams collects the grams of a table.
+// nameGrams collects the grams of all groups of a table.
 type nameGrams struct {
 	groups [][gramRows / 64]uint64
 	folded []byte
@@ -61,7 +62,7 @@ func (g *nameGrams) write(put func([]byte) error) error {
 	return nil
 }
 
-// rowSize returns the number of bytes of a row; 0 if there are no grams.
+// rowSize returns the size of a row in bytes, or 0 if there are no rows.
 func rowSize(groups int) int {
 	if groups < gramFrom {
 		return 0
@@ -71,7 +72,7 @@ func rowSize(groups int) int {
 
 func (t *defTable) rowSize() int { return rowSize(t.groups()) }
 
-// wanted reports for each group whether it may have a wanted name.
+// wanted reports for each group whether it may contain a name that the query selects.
 func (t *defTable) wanted(q NameQuery) []bool {
 	out := make([]bool, t.groups())
 	if len(q.Part) >= 3 {
@@ -91,7 +92,7 @@ func (t *defTable) wanted(q NameQuery) []bool {
 	return out
 }
 
-// atLeast removes the groups that have fewer grams of a text.
+// atLeast clears out for the groups that contain fewer than least grams of a text.
 func (t *defTable) atLeast(text []byte, least int, out []bool) {
 	counts := make([]uint16, 8*t.rowSize())
 	for i := 0; i+3 <= len(text); i++ {
@@ -116,7 +117,7 @@ func (t *defTable) row(gram uint32) []byte {
 	return t.file[from : from+size]
 }
 
-// holding adds the groups that may have a name that contains a text.
+// holding sets out for the groups that may have a name that contains part.
 func (t *defTable) holding(part []byte, out []bool) {
 	size := t.rowSize()
 	if size == 0 {
@@ -140,12 +141,12 @@ func (t *defTable) holding(part []byte, out []bool) {
 	}
 }
 
-// between adds the groups from lo to hi whose keys may be wanted.
+// between sets out for the groups from lo to hi whose keys may be selected.
 func (t *defTable) between(may func(lo, hi []byte) bool, lo, hi int, out []bool) {
 	var least, most []byte
 	_, first := t.head(lo)
 	least = symbols.AppendKey(nil, first)
-	if hi < t.groups() { // names with equal keys may be in two groups
+	if hi < t.groups() { // equal keys may be in consecutive groups
 		_, first := t.head(hi)
 		most = symbols.AppendKey(make([]byte, 0, len(first)), first)
 	}

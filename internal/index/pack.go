@@ -2,25 +2,28 @@ package index
 
 import "encoding/binary"
 
-// A packed text consists of literal bytes and copies of earlier bytes, as in LZ77: a varint with the number
-// of literals, and the literals; then, unless that was the end, a varint with the length of a copy less
-// minCopy, and one with its distance. Columns of notes shrink to a third, and 1 GB is unpacked in a second.
+// A packed text consists of literal bytes and copies of earlier bytes, as in LZ77: a varint
+// with the number of literals, then the literals; then, unless the text ends, a varint with the
+// length of a copy minus minCopy, and one with its distance. Columns of notes shrink to a
+// third, and 1 GB is unpacked in a second.
 
-// minCopy is the shortest copy. A copy takes three bytes or more, and time.
+// minCopy is the length of the shortest copy. A copy takes at least three bytes, and
+// time.
 const minCopy = 6
 
-// maxCopy is the longest copy, so that a few bytes never expand to a lot of text.
+// maxCopy is the length of the longest copy. It limits how much text a few bytes can
+// expand to.
 const maxCopy = 1 << 20
 
-// packer packs texts. One goroutine uses it.
+// packer packs texts. It is not safe for concurrent use.
 type packer struct {
-	last [1 << 13]int32 // by hash: where four bytes were last, plus one
+	last [1 << 13]int32 // by hash of four bytes: their latest offset plus one
 }
 
 // pack appends the packed text to dst.
 func (p *packer) pack(dst, text []byte) []byte {
 	clear(p.last[:])
-	from := 0 // the first literal
+	from := 0 // offset of the first literal
 	for at := 0; at+minCopy <= len(text); {
 		now := binary.LittleEndian.Uint32(text[at:])
 		slot := &p.last[now*2654435761>>(32-13)]
@@ -45,8 +48,8 @@ func (p *packer) pack(dst, text []byte) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(text)-from)), text[from:]...)
 }
 
-// unpack appends the text to dst, which is empty. It panics on invalid bytes, and before the text exceeds
-// limit bytes: five packed bytes can expand to a megabyte.
+// unpack appends the text to dst, which must be empty. It panics on invalid bytes, and before
+// the text exceeds limit bytes: five packed bytes can expand to a megabyte.
 func unpack(dst, packed []byte, limit int) []byte {
 	s := columnSource(packed)
 	for {
@@ -72,7 +75,7 @@ func unpack(dst, packed []byte, limit int) []byte {
 		if n > limit-len(dst) {
 			panic("size of packed fields")
 		}
-		for n > 0 { // a copy may run into itself
+		for n > 0 { // the source may overlap the copy
 			part := dst[from:min(from+n, len(dst))]
 			dst = append(dst, part...)
 			n -= len(part)

@@ -12,16 +12,16 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// pathStretch is the number of paths that a goroutine takes at a time: much less than a
-// millisecond of work.
+// pathStretch is the number of paths that a goroutine takes at a time. They take much
+// less than a millisecond.
 const pathStretch = 16 << 10
 
-// Paths lists the files of a folder that a lens shows and whose path passes a
-// test, in path order; nil is the lens of Ask, without hidden files. It is for
-// queries about names only, and takes half the time of Candidates.Files on two
-// processors. test is called once for each goroutine and returns the test for its
-// paths, which are valid during the call; nil lets all pass. The caller must not
-// change the list.
+// Paths lists in path order the files of a folder that a lens shows and whose paths pass
+// a test. If lens is nil, the lens of a zero Ask applies, without hidden files. Paths is
+// meant for queries about names only, and takes half the time of Candidates.Files on two
+// processors. test is called once per goroutine and returns the function that tests
+// paths, which are only valid during the call; if test is nil, all paths pass. The list
+// must not be modified.
 func (s *Snapshot) Paths(ctx context.Context, under rootfs.Path, lens *Lens, test func() func(path []byte) bool) ([]string, error) {
 	dir := plain(under)
 	if lens == nil {
@@ -52,7 +52,7 @@ func (s *Snapshot) Paths(ctx context.Context, under rootfs.Path, lens *Lens, tes
 	return mergeSorted(append(lists, dirty)), nil
 }
 
-// pathsOf lists the paths of one segment.
+// pathsOf lists paths of one segment.
 func (s *Snapshot) pathsOf(ctx context.Context, v *view, dir string, lens *Lens, test func() func(path []byte) bool) ([]string, error) {
 	var in span
 	var unseen bitset
@@ -103,12 +103,12 @@ func (s *Snapshot) pathsOf(ctx context.Context, v *view, dir string, lens *Lens,
 type pathLister struct {
 	view   *view
 	unseen bitset
-	passes func(path []byte) bool // nil lets all pass
-	names  []string               // all paths, or nil: then they are decoded by
+	passes func(path []byte) bool // nil if all paths pass
+	names  []string               // all paths, or nil if they have to be decoded
 	reader pathReader
 }
 
-// list returns the paths of documents [lo, hi) that pass.
+// list returns the paths of documents [lo, hi) that pass the test.
 func (p *pathLister) list(lo, hi int) []string {
 	if p.names != nil {
 		return p.known(lo, hi)
@@ -127,7 +127,7 @@ func (p *pathLister) list(lo, hi int) []string {
 	return found
 }
 
-// known returns the ones that pass if the paths are decoded already.
+// known is list for paths that are already decoded.
 func (p *pathLister) known(lo, hi int) []string {
 	var found []string
 	if p.passes == nil {
@@ -137,7 +137,7 @@ func (p *pathLister) known(lo, hi int) []string {
 		if p.view.mask.has(id) || p.unseen.has(id) {
 			continue
 		}
-		// The bytes belong to a string, so a test must not change them.
+		// The bytes belong to a string, so the test must not modify them.
 		name := p.names[id]
 		if p.passes == nil || p.passes(unsafe.Slice(unsafe.StringData(name), len(name))) {
 			found = append(found, name)
@@ -146,18 +146,18 @@ func (p *pathLister) known(lo, hi int) []string {
 	return found
 }
 
-// maxNames bounds the paths of a segment that are kept decoded: 60 bytes each.
+// maxNames limits the decoded paths kept for a segment. Each takes 60 bytes.
 const maxNames = 256 << 10
 
-// nameList has the paths of a segment, decoded when they are first listed. Queries about names
-// tend to come in a row, and decoding takes longer than a query.
+// nameList caches the decoded paths of a segment when they are first listed. Queries about
+// names tend to come in succession, and decoding takes longer than a query.
 type nameList struct {
 	mu  sync.Mutex
 	all []string
 }
 
-// paths returns the paths of all documents, or nil if they are too many, or if this
-// process makes one search.
+// paths returns the paths of all documents. It returns nil if there are too many, or if
+// this process makes a single search.
 func (s *segment) paths() []string {
 	if s.trusting || s.docs.n > maxNames {
 		return nil
@@ -184,14 +184,14 @@ func (s *segment) paths() []string {
 	return all
 }
 
-// mergeSorted joins sorted lists. Usually one has nearly all, and often it is the
-// only one.
+// mergeSorted merges sorted lists. Usually one has nearly all the elements, and often it
+// is the only one.
 func mergeSorted(lists [][]string) []string {
 	lists = slices.DeleteFunc(lists, func(l []string) bool { return len(l) == 0 })
 	if len(lists) == 1 {
 		return lists[0]
 	}
 	all := slices.Concat(lists...)
-	slices.Sort(all) // finds the runs by itself
+	slices.Sort(all) // fast, because it detects sorted runs
 	return all
 }

@@ -11,40 +11,40 @@ import (
 	"quarry/match"
 )
 
-// Ask is a question to a snapshot.
+// Ask is a query to a snapshot.
 type Ask struct {
 	Need match.Need
-	// Under is the folder in question; the zero Path is all.
+	// Under is the folder to search. The zero Path is the root.
 	Under rootfs.Path
-	// Lens decides which files the client sees. With nil it sees the files of a search without policy and
-	// rules of its own, with hidden files if Hidden is set.
+	// Lens decides which files the client sees. If it is nil, the client sees the files of a
+	// search without a policy and rules of its own, including hidden files if Hidden is set.
 	Lens   *Lens
 	Hidden bool
-	// Also makes files with one of these flags candidates whatever their content:
-	// Binary if binary files are searched or reported, Large in multiline mode,
-	// Wide with lines of context.
+	// Also makes files with one of these flags candidates regardless of their contents:
+	// Binary if binary files are searched or reported, Large in multiline mode, Wide with
+	// lines of context.
 	Also Flags
-	// ByLine reports that any text that satisfies the need does so within one line, as in a
-	// search line by line. Then all grams have to be in one block of a file, and Doc.Parts
-	// has those blocks. Otherwise they may be anywhere in the file.
+	// ByLine reports that a text can only satisfy the need within one line, as in a search
+	// by lines. Then all grams must be in one block of a file, and Doc.Parts consists of
+	// such blocks. Otherwise the grams may be anywhere in the file.
 	ByLine bool
-	// Terms reports that the query is for [Snapshot.Counted], which reads almost no files.
+	// Terms marks a query for [Snapshot.Counted], which reads almost no files.
 	Terms bool
-	// Gradual requests the first candidates soon, by one pass of [Candidates.Each], and
-	// perhaps not all of them: see pieces.go.
+	// Gradual requests the first candidates soon, possibly not all of them. There must be
+	// only one pass of [Candidates.Each]. See pieces.go.
 	Gradual bool
-	piece   int // documents of the first piece; 0 is by size, for tests
+	piece   int // for tests: number of documents in the first piece; 0 means the default
 }
 
 // Plan describes how a query was answered.
 type Plan struct {
-	Documents  int // in the folder that the client sees, without dirty ones
-	Candidates int // of them
-	Dirty      int // files that are candidates because they changed
-	Blocks     int // that are candidates, with Ask.ByLine
-	Grams      int // number in the need
-	Lists      int // read
-	// Useless reports that grams exclude nothing: every file is a candidate.
+	Documents  int // number of documents that the client sees in the folder, except dirty ones
+	Candidates int // how many of these are candidates
+	Dirty      int // number of files that are candidates because they changed
+	Blocks     int // number of candidate blocks, with Ask.ByLine
+	Grams      int // number of grams in the need
+	Lists      int // number of lists read
+	// Useless reports that the grams exclude nothing: every file is a candidate.
 	Useless bool
 	// Partial reports that some files were not looked up yet, so there may be more
 	// candidates.
@@ -60,7 +60,7 @@ type Candidates struct {
 	ask   Ask
 	views []viewCandidates
 	dirty []dirtyDoc
-	open  int // views with documents not yet looked up
+	open  int // number of views with documents not yet looked up
 }
 
 type viewCandidates struct {
@@ -68,15 +68,15 @@ type viewCandidates struct {
 	in  span
 	ids []uint32 // documents
 	all bool
-	// unseen documents are hidden from the client.
+	// unseen contains the documents hidden from the client.
 	unseen bitset
-	// blocks are the candidate blocks; nil without Ask.ByLine.
+	// blocks are the candidate blocks. It is nil without Ask.ByLine.
 	blocks []uint32
 	piece  span // the documents that ids and blocks cover
-	lists  int  // read for a piece, at most
+	lists  int  // maximum number of lists read for a piece
 }
 
-// Candidates answers a query. An error means that the index can't answer: get a fresh
+// Candidates answers a query. An error means that the snapshot can't answer: get a new
 // snapshot, or scan.
 func (s *Snapshot) Candidates(a Ask) (*Candidates, error) {
 	c := &Candidates{snap: s.snapshot, need: trigram.From(a.Need), ask: a}
@@ -119,7 +119,7 @@ func (s *Snapshot) Candidates(a Ask) (*Candidates, error) {
 	return c, nil
 }
 
-// find looks up the documents of a piece.
+// find looks up the documents in a piece.
 func (c *Candidates) find(vc *viewCandidates) error {
 	seg := vc.v.seg
 	e := evaluation{seg: seg, byDocument: !c.ask.ByLine, lo: uint32(seg.blocks.first(vc.piece.lo)), hi: uint32(seg.blocks.first(vc.piece.hi))}
@@ -143,11 +143,11 @@ func (c *Candidates) find(vc *viewCandidates) error {
 	return seg.untouched()
 }
 
-// show drops documents that the client may not see, so that no count reveals them.
+// show drops documents that the client may not see, so that counts don't reveal them.
 func (vc *viewCandidates) show() {
 	hidden := func(id uint32) bool { return vc.v.mask.has(int(id)) || vc.unseen.has(int(id)) }
 	if !slices.ContainsFunc(vc.ids, hidden) {
-		return // mostly
+		return // the usual case
 	}
 	blocks := &vc.v.seg.blocks
 	kept, end := vc.ids[:0], vc.blocks[:0]
@@ -224,14 +224,14 @@ func (c *Candidates) merge(every bool) *merge {
 	return m
 }
 
-// Each yields the candidates in path order, until yield returns false. An error
-// means that some are missing.
+// Each calls yield for the candidates in path order until yield returns false. After an
+// error, some candidates are missing.
 func (c *Candidates) Each(yield func(d *Doc) bool) error {
 	return c.pass(c.merge(false), func(d *Doc, _ bool) bool { return yield(d) })
 }
 
-// Files yields every file of the folder, in path order, and whether it is a candidate. The
-// other files certainly don't match.
+// Files calls yield for every file of the folder, in path order. mayMatch reports whether
+// the file is a candidate; the other files certainly don't match.
 func (c *Candidates) Files(yield func(d *Doc, mayMatch bool) bool) error {
 	return c.pass(c.merge(true), yield)
 }
@@ -248,8 +248,8 @@ func (c *Candidates) pass(m *merge, yield func(*Doc, bool) bool) error {
 	return m.err
 }
 
-// Has returns a test for the documents of the i-th segment, as [Counted] numbers them, that
-// reports whether one is a candidate.
+// Has returns a function that reports whether a document of the i-th segment is a
+// candidate. Segments are numbered as in [Counted].
 func (c *Candidates) Has(i int) func(id int) bool {
 	v := &c.views[i]
 	if v.all {
@@ -269,20 +269,20 @@ func countGrams(f *trigram.Formula) int {
 	return n
 }
 
-// evaluation finds the blocks of one segment that satisfy a formula, or the
-// documents whose blocks together do.
+// evaluation finds the blocks of one segment that satisfy a formula or, without ByLine,
+// the documents whose blocks together satisfy it.
 type evaluation struct {
 	seg        *segment
 	byDocument bool
-	lo, hi     uint32 // blocks
+	lo, hi     uint32 // range of blocks
 	lists      int
 }
 
-// Lists with more than nine tenths of all blocks are not worth reading: they are
-// the longest and exclude almost nothing.
+// nearlyAll reports whether a list has more than nine tenths of all blocks. Such lists
+// are the longest and exclude almost nothing, so they are not read.
 func (e *evaluation) nearlyAll(n int) bool { return n*10 > e.seg.blocks.n*9 }
 
-// read returns the blocks or documents of a list.
+// read returns the blocks or documents in a list.
 func (e *evaluation) read(entry *gramEntry) ([]uint32, error) {
 	e.lists++
 	l := e.seg.listOf(entry)
@@ -293,7 +293,7 @@ func (e *evaluation) read(entry *gramEntry) ([]uint32, error) {
 	return ids, err
 }
 
-// filter keeps the entries of cur that are in the list.
+// filter keeps the elements of cur that are in a list.
 func (e *evaluation) filter(entry *gramEntry, cur []uint32) ([]uint32, error) {
 	if !e.byDocument {
 		e.lists++
@@ -304,21 +304,22 @@ func (e *evaluation) filter(entry *gramEntry, cur []uint32) ([]uint32, error) {
 }
 
 const (
-	// With so few candidates left after so many lists, reading the files costs
-	// less than reading more lists: 5 to 20 µs a file, 2 µs a list.
+	// If so few candidates are left after so many lists, reading the files costs less
+	// than reading more lists: 5 to 20 µs per file, 2 µs per list.
 	fewLeft    = 4
 	enoughRead = 8
 )
 
-// term is a part of a conjunction, with an upper bound of the blocks it leaves.
+// term is a part of a conjunction, with an upper bound for the number of blocks that
+// satisfy it.
 type term struct {
 	most int
 	list gramEntry
-	sub  *trigram.Formula // if it is not a gram
+	sub  *trigram.Formula // nil if the term is a gram
 }
 
-// eval returns which of the blocks or documents in cur, or of all in [lo, hi),
-// satisfy f. It may change cur.
+// eval returns the elements of cur that satisfy f or, if all is set, those of [lo, hi).
+// Elements are blocks or documents. cur may be modified.
 func (e *evaluation) eval(f *trigram.Formula, cur []uint32, all bool) ([]uint32, bool, error) {
 	switch f.Op {
 	case trigram.Never:
@@ -331,7 +332,7 @@ func (e *evaluation) eval(f *trigram.Formula, cur []uint32, all bool) ([]uint32,
 	return cur, all, nil
 }
 
-// every evaluates a conjunction, the smallest list first.
+// every evaluates a conjunction. It starts with the smallest list.
 func (e *evaluation) every(f *trigram.Formula, cur []uint32, all bool) ([]uint32, bool, error) {
 	terms := make([]term, 0, len(f.Grams)+len(f.Subs))
 	for _, g := range f.Grams {
@@ -390,7 +391,7 @@ func (e *evaluation) some(f *trigram.Formula, cur []uint32, all bool) ([]uint32,
 	return got, false, nil
 }
 
-// most returns an upper bound of the blocks that satisfy a formula.
+// most returns an upper bound for the number of blocks that satisfy a formula.
 func (e *evaluation) most(f *trigram.Formula) int {
 	most := e.seg.blocks.n
 	switch f.Op {
@@ -413,7 +414,7 @@ func (e *evaluation) most(f *trigram.Formula) int {
 	return most
 }
 
-// String describes a plan in one line, for statistics.
+// String formats a plan in one line, for statistics.
 func (p Plan) String() string {
 	var b strings.Builder
 	if p.Useless {

@@ -22,8 +22,8 @@ import (
 
 const (
 	readSize = 256 << 10
-	// A scan gives up on lines of about MaxLine, and in multiline mode on such texts. Half
-	// of that is certainly accepted.
+	// A scan gives up on lines longer than about MaxLine, and in multiline mode on such
+	// texts. It certainly accepts half of that.
 	longLine  = scan.MaxLine / 2
 	largeText = scan.MaxLine / 2
 
@@ -36,21 +36,21 @@ type outcome struct {
 	state outcomeState
 	flags Flags
 	stamp Stamp
-	parts uint32 // of the text, or unknownParts
+	parts uint32 // number of parts of the text, or unknownParts
 	// layout is nil if the file has one block and was read once: nearly all.
 	layout *layout
 }
 
 // layout describes the blocks of a file.
 type layout struct {
-	// dropped blocks were made before the valid ones, by failed attempts to read
-	// the file.
+	// dropped counts the blocks made by failed attempts to read the file. They precede
+	// the valid ones.
 	dropped int
-	starts  []byte // of the other blocks except the first, as in a blockTable
+	starts  []byte // starts of the blocks except the first, as in a blockTable
 }
 
-// blocks returns how many blocks of a file are valid, how many were dropped
-// before them, and where they start.
+// blocks returns how many blocks of a file are valid, how many dropped blocks precede
+// them, and where the valid ones start.
 func (o *outcome) blocks() (count, dropped int, starts []byte) {
 	if o.state == indexed {
 		count = 1
@@ -64,9 +64,9 @@ func (o *outcome) blocks() (count, dropped int, starts []byte) {
 type outcomeState uint8
 
 const (
-	notRead  outcomeState = iota // not reached
+	notRead  outcomeState = iota // not read yet
 	indexed                      // it has a document
-	gone                         // there is no such file
+	gone                         // the file doesn't exist
 	unstable                     // it changed while it was read
 )
 
@@ -84,30 +84,30 @@ type reader struct {
 	grams *trigram.Extractor
 	terms *terms.Counter
 	buf   []byte // text
-	raw   []byte // of UTF-16
+	raw   []byte // undecoded bytes of a file in UTF-16
 	bytes int64  // read so far
 	racy  time.Duration
 
 	extractor *Extractor
 
 	// The current block of the current file.
-	length  int64 // target length of blocks
-	limit   int64 // no block may start after this: the size of the file
-	size    int64 // so far
-	offset  int64 // after it
-	made    int   // earlier blocks, including those of failed attempts
-	dropped int   // those of failed attempts
+	length  int64 // intended size of blocks
+	limit   int64 // no block may start after this offset: the size of the file
+	size    int64 // size so far
+	offset  int64 // offset of its end
+	made    int   // number of earlier blocks, including those of failed attempts
+	dropped int   // number of blocks made by failed attempts
 	starts  []byte
 	wide    bool // the current file has a line of more than WideLine
-	// uncounted says that the terms of the current file can't be counted from its
+	// uncounted reports that the terms of the current file can't be counted from its
 	// bytes, or that there are too many.
 	uncounted bool
-	// whole is the text of the current file; empty if it has no definitions or is too long
-	// for them.
+	// whole is the text of the current file. It is empty if the file has no definitions or
+	// is too long to have them read.
 	whole   []byte
 	tooLong bool
-	invalid bool // some of it is not UTF-8
-	marked  bool // the file begins with the mark of UTF-8
+	invalid bool // the file contains invalid UTF-8
+	marked  bool // the file begins with a UTF-8 byte order mark
 	names   symbols.Names
 
 	dir     *rootfs.Dir // the folder of the last file
@@ -125,8 +125,8 @@ func (r *reader) close() {
 	}
 }
 
-// file reads the file at path and passes on its blocks; the outcome says which of
-// them are valid. An entry is valid if the stamps before and after agree.
+// file reads the file at path and passes on its blocks. The outcome says which of them
+// are valid: only if the file's stamps before and after reading are equal.
 func (r *reader) file(path string) outcome {
 	r.made, r.dropped = 0, 0
 	out := outcome{}
@@ -153,7 +153,7 @@ func (r *reader) file(path string) outcome {
 		out.parts = unknownParts
 	}
 	if out.state == indexed && r.made == r.dropped {
-		r.endBlock() // without grams
+		r.endBlock() // a block without grams
 	}
 	if r.dropped > 0 || len(r.starts) > 0 {
 		out.layout = &layout{r.dropped, slices.Clone(r.starts)}
@@ -161,7 +161,7 @@ func (r *reader) file(path string) outcome {
 	return out
 }
 
-// begin resets the state that belongs to the previous file.
+// begin resets the state of the previous file.
 func (r *reader) begin() {
 	r.grams.Reset()
 	r.terms.Reset()
@@ -180,7 +180,8 @@ func (r *reader) endBlock() {
 	r.size = 0
 }
 
-// add adds whole lines, and ends blocks that are long enough.
+// add adds whole lines to the current block, and starts a new block when it is large
+// enough.
 func (r *reader) add(text []byte) {
 	for len(text) > 0 {
 		n := len(text)
@@ -201,8 +202,8 @@ func (r *reader) add(text []byte) {
 	}
 }
 
-// count counts the terms of whole lines. Text that is not UTF-8 has to be decoded
-// from Windows-1252 as a whole and is not counted here.
+// count counts the terms in whole lines. A file that is not UTF-8 is not counted here,
+// because it must be decoded from Windows-1252 as a whole.
 func (r *reader) count(text []byte) {
 	invalid := !utf8.Valid(text)
 	r.invalid = r.invalid || invalid
@@ -214,8 +215,8 @@ func (r *reader) count(text []byte) {
 	}
 }
 
-// definitions calls yield with the definitions of the file just read. It reports whether they
-// are complete; if not, there are none.
+// definitions calls yield with the definitions in the file just read. whole reports whether
+// they are complete; if not, there are none.
 func (r *reader) definitions(path string, yield func(name string, kind symbols.Kind, container string)) (whole bool) {
 	whole = true
 	if len(r.whole) > 0 {
@@ -223,7 +224,7 @@ func (r *reader) definitions(path string, yield func(name string, kind symbols.K
 			r.names.Each(yield)
 		}
 	}
-	if cap(r.whole) > 4*readSize { // after a large file
+	if cap(r.whole) > 4*readSize { // free the buffer of a large file
 		r.whole = nil
 	}
 	return whole
@@ -260,8 +261,8 @@ func (r *reader) try(path string) (out outcome, again bool) {
 	return outcome{state: indexed, flags: flags, stamp: before}, false
 }
 
-// unread makes an entry for a file that holds, or may hold, credentials. An index does not keep
-// its text; clients that may see the file search it.
+// unread makes the outcome for a file that holds, or may hold, credentials. The index does not
+// store its text. Clients that may see the file search the file itself.
 func (r *reader) unread(path string) outcome {
 	p, err := r.root.Known(path)
 	if err != nil {
@@ -281,8 +282,8 @@ func (r *reader) unread(path string) outcome {
 	return out
 }
 
-// unreadable makes an entry for a file that can't be opened: a search tries it and reports the
-// error.
+// unreadable makes the outcome for a file that can't be opened. A search tries to open it and
+// reports the error.
 func (r *reader) unreadable(path string) outcome {
 	out := outcome{state: indexed, flags: AlwaysScan | racyFlag}
 	if policy.IsSecret(path) {
@@ -296,8 +297,8 @@ func (r *reader) unreadable(path string) outcome {
 	return out
 }
 
-// open keeps the folder open for the next file, which is usually in the same
-// folder.
+// open opens a file. It keeps the folder open, because the next file is usually in the
+// same folder.
 func (r *reader) open(path string) (*rootfs.File, error) {
 	dir, name := "", path
 	for i := len(path) - 1; i >= 0; i-- {
@@ -326,8 +327,9 @@ func (r *reader) open(path string) (*rootfs.File, error) {
 
 var errLongLine = errors.New("line too long")
 
-// text reads a file as a scan does. The first block shows its type: a binary file is
-// not read further, UTF-16 is decoded, other text is used as it is, without its BOM.
+// text reads a file as a scan does. The type is determined by the first block: a binary
+// file is not read further, UTF-16 is decoded, and other text is used without its BOM but
+// otherwise unchanged.
 func (r *reader) text(f *rootfs.File, size int64) (Flags, error) {
 	src := &source{f: f, size: size}
 	defer func() { r.bytes += src.read }()
@@ -344,7 +346,8 @@ func (r *reader) text(f *rootfs.File, size int64) (Flags, error) {
 	case textfile.UTF16LE, textfile.UTF16BE:
 		total, err = r.decoded(src, buf, kind.Encoding)
 	default:
-		// The text has the same bytes as the file, so blocks of it can be read directly.
+		// The text has the same bytes as the file, so parts of the file can be searched
+		// on their own.
 		r.length, r.limit = blockLength(size), size
 		r.reserve(size)
 		if kind.Encoding == textfile.UTF8BOM {
@@ -373,9 +376,9 @@ func (r *reader) text(f *rootfs.File, size int64) (Flags, error) {
 	return 0, nil
 }
 
-// reserve allocates room for a text of a known size, including a byte order mark: a growing
-// buffer takes twice as much for a while. Without it, and with texts that proved too long,
-// texts took 22 MB of the peak on Linux.
+// reserve allocates a buffer for a text of known size, including a byte order mark. A
+// growing buffer would temporarily take twice as much. Before this, and before texts that
+// are too long were freed, texts took 22 MB of the peak for Linux.
 func (r *reader) reserve(size int64) {
 	r.tooLong = size > symbols.MaxText+int64(len(textfile.UTF8BOM.BOM()))
 	if !r.tooLong && size > int64(cap(r.whole)) {
@@ -408,8 +411,8 @@ func (r *reader) plain(src *source, buf []byte) (total int64, err error) {
 	}
 }
 
-// lines adds the whole lines of buf and returns the rest, at the front of a buffer with room
-// for more.
+// lines adds the whole lines of buf. It returns the rest, at the start of a buffer that has
+// room for more.
 func (r *reader) lines(buf []byte, last bool) ([]byte, error) {
 	end := len(buf)
 	if !last {
@@ -424,14 +427,14 @@ func (r *reader) lines(buf []byte, last bool) ([]byte, error) {
 	if cap(buf)-len(buf) < readSize/2 {
 		buf = append(make([]byte, 0, 2*cap(buf)), buf...)
 	}
-	if cap(buf) <= 4*readSize { // keep a buffer of usual size
+	if cap(buf) <= 4*readSize { // keep a buffer of normal size
 		r.buf = buf[:0]
 	}
 	return buf, nil
 }
 
-// wide reports whether a line is longer than WideLine; it checks a few lines in each piece of
-// that length.
+// wide reports whether buf has a line longer than WideLine. It only examines a few lines in
+// each piece of that size.
 func wide(buf []byte) bool {
 	for len(buf) > WideLine {
 		i := bytes.LastIndexByte(buf[:WideLine+1], '\n')
@@ -443,7 +446,8 @@ func wide(buf []byte) bool {
 	return false
 }
 
-// longest returns the length of the longest line; it is called only if one may be too long.
+// longest returns the length of the longest line. It is only called if a line may be too
+// long.
 func longest(buf []byte) int {
 	if len(buf) <= longLine {
 		return 0
@@ -482,7 +486,7 @@ func (r *reader) decoded(src *source, first []byte, enc textfile.Encoding) (tota
 	}
 }
 
-// source reads a file and notices its end without another read.
+// source reads a file and detects its end without an additional read.
 type source struct {
 	f     *rootfs.File
 	size  int64

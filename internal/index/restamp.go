@@ -11,11 +11,11 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// restamp compares the stamps of the indexed files with those on disk, and marks the
-// differences. It does less than a sweep: it lists no folder and reads no rule, so it finds
-// changed files but no new ones. On Linux 6.1 it takes less than half of a sweep's time
-// (BenchmarkSweep). A file that differs outside the folders that will be swept had no event,
-// so it is always searched from now on.
+// restamp compares the stamps of the indexed files with those on disk, and marks the files
+// that differ. Unlike a sweep it lists no folders and reads no rules, so it finds changed
+// files but no new ones. On Linux 6.1 it takes less than half the time of a sweep
+// (BenchmarkSweep). If a file differs outside the folders in swept, its change caused no
+// event, so the file is always searched from then on.
 func (ix *Index) restamp(ctx context.Context, swept []string) error {
 	snap, err := ix.Snapshot()
 	if err != nil {
@@ -43,9 +43,10 @@ func (ix *Index) restamp(ctx context.Context, swept []string) error {
 	return nil
 }
 
-// restampLinked compares the stamps of files that have several names, or a writer whose name
-// is gone: such a write makes no event here, but changes the time of change. It takes 1 to
-// 3 µs a file (BenchmarkLinked), where reading each file for every search took 10 and more.
+// restampLinked compares the stamps of files with several names, or with a writer whose name
+// was deleted. Writes to such files cause no event, but they change the time of change. A
+// comparison takes 1 to 3 µs per file (BenchmarkLinked). Reading every such file for every
+// search took 10 µs and more.
 func (ix *Index) restampLinked(ctx context.Context) error {
 	snap, err := ix.Snapshot()
 	if err != nil {
@@ -75,8 +76,8 @@ func (ix *Index) restampLinked(ctx context.Context) error {
 	return nil
 }
 
-// restampView does so for the documents of one segment, or for some of them, on
-// all processors.
+// restampView compares the stamps of one segment's documents, using all processors. If
+// ids is not nil, only these documents are compared.
 func (ix *Index) restampView(ctx context.Context, v *view, ids []uint32) ([]staleFile, error) {
 	n := v.seg.docs.n
 	if ids != nil {
@@ -108,16 +109,16 @@ func (ix *Index) restampView(ctx context.Context, v *view, ids []uint32) ([]stal
 	return stale, nil
 }
 
-// restamper checks documents, on one goroutine. Documents of a folder are consecutive, so it keeps the last
-// folder open.
+// restamper compares documents on one goroutine. Consecutive documents are often in the same
+// folder, so it keeps the last folder open.
 type restamper struct {
 	root    *rootfs.Root
 	view    *view
-	ids     []uint32 // nil for all
-	n       int      // of them
-	settled int64    // for a file that was last changed before this time, the stamp is reliable
+	ids     []uint32 // the documents to compare; nil means all
+	n       int      // their number
+	settled int64    // the stamp of a file that was last changed before this time is reliable
 	paths   pathReader
-	name    []byte // of the folder
+	name    []byte // name of the open folder
 	dir     *rootfs.Dir
 	stale   []staleFile
 }
@@ -125,7 +126,7 @@ type restamper struct {
 // staleFile is a file that differs from its document.
 type staleFile struct {
 	path string
-	ino  uint64 // the file's number if it is still the same file, else 0
+	ino  uint64 // inode number if it is still the same file, else 0
 }
 
 func (w *restamper) run(ctx context.Context, next *atomic.Int64) error {
@@ -150,8 +151,8 @@ func (w *restamper) run(ctx context.Context, next *atomic.Int64) error {
 			path := w.paths.next()
 			stamp := docs.stamp(id)
 			same, ino := w.compare(path, stamp)
-			// A file that changed just before it was read is always searched. If
-			// it has not changed for a while, it is read once more.
+			// If a file changed just before it was read, it is always searched. Once it
+			// has been unchanged for a while, it is read once more.
 			if same && w.ids != nil && docs.flag(id)&racyFlag != 0 {
 				same = stamp.changed() >= w.settled
 			}
@@ -162,8 +163,8 @@ func (w *restamper) run(ctx context.Context, next *atomic.Int64) error {
 	}
 }
 
-// compare reports whether the file at a path has a stamp, and returns the inode number if the
-// file is at least the same one.
+// compare reports whether the file at a path still has a stamp. ino is its inode number if it
+// is at least the same file.
 func (w *restamper) compare(path []byte, stamp Stamp) (same bool, ino uint64) {
 	slash := bytes.LastIndexByte(path, '/')
 	if !w.enter(path[:max(slash, 0)]) {
@@ -192,7 +193,7 @@ func (w *restamper) enter(name []byte) bool {
 	if err != nil {
 		return false
 	}
-	if dir.Path() != p { // a symlink is in its place
+	if dir.Path() != p { // the folder was replaced by a symlink
 		dir.Close()
 		return false
 	}

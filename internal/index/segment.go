@@ -11,8 +11,8 @@ import (
 	"quarry/internal/trigram"
 )
 
-// segment is an open segment. It is immutable; its memory is released with the
-// last reference.
+// segment is an open segment. It is immutable. Its memory is freed when the last
+// reference is released.
 type segment struct {
 	name string
 	size int64
@@ -22,16 +22,16 @@ type segment struct {
 	docs     docTable
 	blocks   blockTable
 	grams    gramTable
-	postings []byte // in the file
-	sums     []byte // of its blocks
+	postings []byte // mapped from the file
+	sums     []byte // checksums of the blocks of postings
 	terms    termTable
 	defs     defTable
 
 	fields     fieldTable
 	fieldTerms termTable
-	extractor  uint32 // the version of the extractor of the fields
+	extractor  uint32 // version of the extractor that made the fields
 
-	// The documents with a flag, in order, for each flag that a search may request.
+	// For each flag that a search may request: the documents that have it, in order.
 	always, binary, large, wide, linked, ignored []uint32
 
 	trusting   bool
@@ -43,18 +43,18 @@ type segment struct {
 	refs       atomic.Int32
 }
 
-// mapping is the content of a segment: a mapped file, or bytes that a test makes.
+// mapping is the contents of a segment: a mapped file, or the bytes of a test.
 type mapping interface {
 	io.ReaderAt
 	Bytes() []byte
-	Touched() bool // since the last call, by whoever writes to the file
-	Forget()       // memory that can be read again
+	Touched() bool // reports whether the file was written to since the last call, by any process
+	Forget()       // frees memory that can be read again
 	Close() error
 }
 
-// openSegment maps a segment and checks every byte of it: 80 MB take 10 ms. With
-// trusting set, the postings are checked only when they are read, for processes
-// that make one search.
+// openSegment maps a segment and checks every byte of it, which takes 10 ms for 80 MB. If
+// trusting is set, postings are only checked when they are read, for processes that make
+// a single search.
 func openSegment(state *rootfs.Root, name string, extractor *Extractor, trusting bool) (*segment, error) {
 	m, err := state.Map(state.Own(name))
 	if err != nil {
@@ -63,7 +63,8 @@ func openSegment(state *rootfs.Root, name string, extractor *Extractor, trusting
 	return newSegment(m, name, extractor, trusting)
 }
 
-// newSegment checks the mapped bytes and closes the mapping if they are not a segment.
+// newSegment checks the mapped bytes. If they are not a valid segment, it closes the
+// mapping.
 func newSegment(m mapping, name string, extractor *Extractor, trusting bool) (*segment, error) {
 	s := &segment{name: name, size: int64(len(m.Bytes())), mapping: m, extractor: extractor.version(), trusting: trusting}
 	s.refs.Store(1)
@@ -75,8 +76,8 @@ func newSegment(m mapping, name string, extractor *Extractor, trusting bool) (*s
 	return s, nil
 }
 
-// guard turns a fault in mapped memory, or a panic because of invalid bytes, into
-// an error: the disk may fail under a mapping at any time.
+// guard converts faults in mapped memory, and panics because of invalid bytes, to errors.
+// The disk under a mapping may fail at any time.
 func guard(f func() error) (err error) {
 	old := debug.SetPanicOnFault(true)
 	defer func() {
@@ -100,7 +101,7 @@ func (s *segment) parse(data []byte) error {
 	for i, sec := range f.table {
 		part[i] = sec.in(data)
 		if i == secPostings || i == secTerms || i == secDefs || i == secFields || i == secFieldTerms {
-			continue // their blocks have sums
+			continue // their blocks have checksums
 		}
 		if part[i], err = s.readTable(i, sec); err != nil {
 			return err
@@ -124,7 +125,7 @@ func (s *segment) parse(data []byte) error {
 			return damaged("sums of section %d", sec)
 		}
 		if s.trusting {
-			continue // checked as they are read
+			continue // checked when they are read
 		}
 		if err := s.readIntact(int64(f.table[sec].off), len(data), sums); err != nil {
 			return err
@@ -153,11 +154,11 @@ func (s *segment) parse(data []byte) error {
 	if err := s.blocks.check(&s.docs); err != nil {
 		return err
 	}
-	s.docs.stamps = f.table[secStamps].in(data) // they remain in the file
+	s.docs.stamps = f.table[secStamps].in(data) // stamps stay in the file
 	for id := range s.docs.n {
 		flags := s.docs.flag(id)
 		if flags == 0 {
-			continue // most
+			continue // the usual case
 		}
 		for _, of := range []struct {
 			flag Flags
@@ -198,5 +199,5 @@ func (s *segment) listOf(e *gramEntry) trigram.List {
 	return trigram.OpenList(s.postings[e.where:], e.n, s.blocks.n)
 }
 
-// count returns the number of blocks with a gram.
+// count returns the number of blocks that contain a gram.
 func (s *segment) count(g trigram.Gram) int { return s.grams.find(g).n }

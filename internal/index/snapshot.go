@@ -14,8 +14,8 @@ import (
 	"quarry/internal/walk"
 )
 
-// Fresh returns the state of the tree as it was when the call arrived, or
-// later. Close the Snapshot when the search is done.
+// Fresh returns the state of the tree when Fresh was called, or a later state. The caller
+// must close the Snapshot.
 func (ix *Index) Fresh(ctx context.Context) (*Snapshot, error) {
 	ix.freshening.Lock()
 	defer ix.freshening.Unlock()
@@ -32,14 +32,14 @@ func (ix *Index) Fresh(ctx context.Context) (*Snapshot, error) {
 		if err == nil {
 			return ix.Snapshot()
 		}
-		// A damaged segment is dropped; without it, its files are new.
+		// The damaged segment was dropped, so its files are now new: try again.
 		if !errors.Is(err, ErrDamaged) || ix.Status().Segments >= segments {
 			return nil, err
 		}
 	}
 }
 
-// catchUp does the due sweeps and resolves the marked files.
+// catchUp makes the necessary sweeps and resolves the marked files.
 func (ix *Index) catchUp(ctx context.Context, unwatched []rootfs.Path) error {
 	var dirs []string
 	for _, p := range unwatched {
@@ -62,7 +62,7 @@ func (ix *Index) catchUp(ctx context.Context, unwatched []rootfs.Path) error {
 		dirs = append(dirs, d)
 	}
 	var err error
-	switch all := slices.Contains(dirs, ""); { // a sweep of all compares stamps, too
+	switch all := slices.Contains(dirs, ""); { // a sweep of the root also compares stamps
 	case !all && unsure:
 		err = ix.restamp(ctx, dirs)
 	case !all:
@@ -71,7 +71,7 @@ func (ix *Index) catchUp(ctx context.Context, unwatched []rootfs.Path) error {
 	if err == nil {
 		err = ix.settleAll(ctx, dirs)
 	}
-	if err != nil { // the rest has to be done later
+	if err != nil { // the rest must be done later
 		ix.mu.Lock()
 		for d := range taken {
 			ix.trees[d] = true
@@ -93,15 +93,14 @@ func (ix *Index) settleAll(ctx context.Context, dirs []string) error {
 		if dirs, err = ix.resolve(ctx); err != nil {
 			return err
 		}
-		// Folders that were marked as files. After sweeping them there are no more of them.
+		// These folders were marked as files. After they are swept, none are left.
 		if len(dirs) == 0 {
 			return nil
 		}
 	}
 }
 
-// Snapshot returns the known state, without checking whether anything has changed
-// since.
+// Snapshot returns the state known to the index, without checking for changes.
 func (ix *Index) Snapshot() (*Snapshot, error) {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
@@ -115,7 +114,8 @@ func (ix *Index) Snapshot() (*Snapshot, error) {
 	return &Snapshot{snapshot: ix.snap}, nil
 }
 
-// forgetSnapshot is called, with ix.mu held, before every change that affects a snapshot.
+// forgetSnapshot must be called before every change that affects a snapshot. ix.mu must
+// be held.
 func (ix *Index) forgetSnapshot() {
 	if ix.snap != nil {
 		ix.snap.release()
@@ -144,7 +144,7 @@ func (ix *Index) newSnapshot() *snapshot {
 	return s
 }
 
-// Snapshot is the index at one moment.
+// Snapshot is an immutable state of the index.
 type Snapshot struct {
 	*snapshot
 	closed atomic.Bool
@@ -157,22 +157,22 @@ func (s *Snapshot) Close() {
 	}
 }
 
-// snapshot is the shared state of several Snapshots.
+// snapshot is the state shared by several Snapshots.
 type snapshot struct {
 	ix      *Index
 	views   []*view    // oldest first
 	dirty   []dirtyDoc // sorted
 	skipped []walk.Skip
-	ignored bool // ignored files are in it, too
+	ignored bool // includes ignored files
 	state   *State
 	refs    atomic.Int32
 }
 
-// State identifies the contents of a snapshot: as long as it is the same, no file has changed.
+// State identifies the contents of a snapshot. As long as it is the same, no file has changed.
 type State struct{ _ byte }
 
-// State returns the identity of the snapshot's contents. It is nil while files are dirty, since only their
-// names are known.
+// State returns the identity of the snapshot's contents. It is nil while files are dirty,
+// because their contents are unknown.
 func (s *Snapshot) State() *State {
 	if len(s.dirty) > 0 {
 		return nil
@@ -183,7 +183,7 @@ func (s *Snapshot) State() *State {
 type view struct {
 	seg    *segment
 	held   *held
-	mask   bitset // documents that don't count
+	mask   bitset // documents that are dead or dirty
 	damage atomic.Pointer[error]
 }
 
@@ -204,7 +204,7 @@ func (s *snapshot) release() {
 // are not in the snapshot.
 func (s *Snapshot) Skipped() []walk.Skip { return s.skipped }
 
-// Ignored reports whether the snapshot has the files that ignore rules exclude.
+// Ignored reports whether the snapshot includes the files that ignore rules exclude.
 func (s *Snapshot) Ignored() bool { return s.ignored }
 
 // Lookup returns the snapshot's document for a file.
@@ -234,8 +234,8 @@ func (s *Snapshot) Lookup(path string) (Doc, bool) {
 	return Doc{}, false
 }
 
-// WithFlags passes the documents that have one of some flags, in path order.
-// Dirty files are not among them.
+// WithFlags calls yield with the documents that have one of the flags, in path order. It
+// omits dirty files.
 func (s *Snapshot) WithFlags(flags Flags, yield func(d *Doc) bool) error {
 	m := s.documents([]string{""})
 	for m.next() {
@@ -254,23 +254,24 @@ type Doc struct {
 	path []byte
 	Stamp
 	Flags
-	// Parts are the only parts of the file that could contain a match, as long as
-	// it has the stamp. Each consists of whole lines. nil means the whole file.
-	// They are computed if Ask.ByLine was set.
+	// Parts are the only parts of the file that could match, as long as the file has the
+	// stamp. Each consists of whole lines; nil means the whole file. They are only
+	// computed if Ask.ByLine is set.
 	Parts []Part
-	// Dirty files have no stamp, and their content is unknown.
+	// Dirty files have no stamp. Their contents are unknown.
 	Dirty bool
 }
 
 // Path returns the file's path below the root.
 func (d *Doc) Path() string { return string(d.path) }
 
-// PathBytes is Path without a copy: it is valid until the next document.
+// PathBytes returns the path without a copy. It is only valid until the next document is
+// read.
 func (d *Doc) PathBytes() []byte { return d.path }
 
 func (d *dirtyDoc) doc() Doc { return Doc{path: []byte(d.path), Dirty: true, Flags: d.flags()} }
 
-// flags returns the flags that follow from the name of a changed file.
+// flags returns the flags of a changed file that follow from its name.
 func (d *dirtyDoc) flags() (f Flags) {
 	f = d.as
 	if policy.IsSecret(d.path) {
@@ -282,33 +283,33 @@ func (d *dirtyDoc) flags() (f Flags) {
 // span is a range of documents of one segment.
 type span struct{ lo, hi int }
 
-// stream iterates over the documents of one view, in order. It decodes a page of them at a
-// time into memory of its own.
+// stream iterates over the documents of one view in order. It decodes a page of documents
+// at a time.
 type stream struct {
 	v     *view
 	spans []span
-	ids   []uint32 // of the candidates
-	every bool     // visit all documents of spans; mayMatch marks the candidates
-	all   bool     // all are candidates
+	ids   []uint32 // documents that are candidates
+	every bool     // visit all documents in the span; mayMatch tells the candidates
+	all   bool     // all documents are candidates
 	// blocks are the candidate blocks, if requested. Documents with a flag in whole are
-	// candidates as a whole.
+	// always candidates as a whole.
 	blocks []uint32
 	whole  Flags
 	unseen bitset // documents to skip; nil if there are none
-	// next looks up the next piece of the documents, if the candidates are found
-	// gradually. It reports false after the last one.
+	// next looks up the next piece of documents, if candidates are found gradually. It
+	// returns false if there are no more.
 	next func(s *stream) (bool, error)
 
 	reader pathReader
-	buf    []byte // paths of the page
-	stamps []byte // their stamps
+	buf    []byte // paths in the page
+	stamps []byte // stamps of the page's documents
 	page   []pageDoc
 	pos    int
 }
 
-// pageDoc is small, as a listing may pass a million of them.
+// pageDoc is kept small, because a listing may read a million of them.
 type pageDoc struct {
-	start, end int32 // in buf
+	start, end int32 // range of the path in buf
 	id         int32
 	flags      Flags
 	mayMatch   bool
@@ -323,7 +324,7 @@ func (s *stream) path() []byte {
 
 const pageSize = 128
 
-// more reports whether there is a document at pos, and reads a page if necessary.
+// more reports whether there is a document at pos. It reads a page if necessary.
 func (s *stream) more() (bool, error) {
 	if s.pos < len(s.page) {
 		return true, nil
@@ -337,8 +338,9 @@ func (s *stream) more() (bool, error) {
 	return len(s.page) > 0, nil
 }
 
-// stamp adds the stamps of a page and the values that depend on them. Stamps are read from the file. If they
-// are unreadable, all are zero and differ from the stamps of the files, so the files are read.
+// stamp adds the stamps of a page's documents, and values that depend on them. Stamps are read
+// from the file. If that fails, all of them are zero; they then differ from those of the actual
+// files, which are therefore read.
 func (s *stream) stamp() {
 	t := &s.v.seg.docs
 	s.stamps = slices.Grow(s.stamps, len(s.page)*stampSize)[:len(s.page)*stampSize]
@@ -362,7 +364,7 @@ func (s *stream) stamp() {
 	}
 }
 
-// fill reads a page. It ends at the end of a piece, since blocks belong to one piece.
+// fill reads a page. A page ends at the end of a piece, since blocks belong to one piece.
 func (s *stream) fill() error {
 	for {
 		if s.fillPiece(); len(s.page) > 0 || s.next == nil {
@@ -411,8 +413,8 @@ func (s *stream) add(id int) {
 	s.page = append(s.page, pageDoc{start: int32(start), end: int32(len(s.buf)), id: int32(id), flags: t.flag(id), mayMatch: may})
 }
 
-// merge iterates over several streams and the dirty files in path order. Of equal paths, the path from the
-// newest segment comes first.
+// merge iterates over several streams and the dirty files in path order. For equal paths, the
+// document of the newest segment comes first.
 type merge struct {
 	streams []*stream
 	dirty   []dirtyDoc
@@ -420,9 +422,9 @@ type merge struct {
 	doc      Doc
 	mayMatch bool
 	err      error
-	from     *stream // of doc; nil if dirty
+	from     *stream // the stream of doc; nil if it is dirty
 	id       int
-	ready    bool // doc is set and not passed
+	ready    bool // doc is set and was not skipped yet
 }
 
 // peek sets doc to the next document.
@@ -462,7 +464,7 @@ func (m *merge) peek() bool {
 	return true
 }
 
-// skip moves past doc, which stays valid until the next peek.
+// skip moves past doc. doc stays valid until the next peek.
 func (m *merge) skip() {
 	if m.from == nil {
 		m.dirty = m.dirty[1:]
@@ -480,10 +482,10 @@ func (m *merge) next() bool {
 	return true
 }
 
-// place returns the place of doc.
+// place returns the segment, number and path of doc.
 func (m *merge) place() place { return place{m.from.v.held, m.id, string(m.doc.path)} }
 
-// documents iterates over all documents of some folders, without dirty ones.
+// documents iterates over all documents in folders, except dirty ones.
 func (s *snapshot) documents(dirs []string) *merge {
 	m := &merge{}
 	for _, v := range s.views {

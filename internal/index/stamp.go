@@ -7,9 +7,9 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// Stamp distinguishes two states of a file without reading it. Stamps are only
-// compared for equality: a rewrite can keep size and modification time, but not
-// the time of change.
+// Stamp distinguishes states of a file without reading it. Stamps are only compared for
+// equality. A rewrite can preserve size and modification time, but not the time of
+// change.
 type Stamp struct {
 	Ino   uint64
 	Size  int64
@@ -50,11 +50,11 @@ func readStamp(b []byte) Stamp {
 	}
 }
 
-// racyWindow is the time after a change in which a second change could leave the
+// racyWindow is the time after a change during which another change could result in the
 // same stamp. FAT has the coarsest clock in use: two seconds.
 const racyWindow = 2 * time.Second
 
-// racy reports whether the file may change after now without a new stamp. A time
+// racy reports whether the file may change after now without getting a new stamp. A time
 // in the future is not reliable either.
 func (s Stamp) racy(now time.Time, window time.Duration) bool {
 	return s.changed() >= now.Add(-window).UnixNano()
@@ -68,39 +68,39 @@ func (s Stamp) changed() int64 {
 	return s.CTime
 }
 
-// Flags are properties of a file that matter to a search.
+// Flags are properties of a file that affect searches.
 type Flags uint16
 
 const (
-	// Binary files have no grams: they are searched only when asked for.
+	// Binary files have no grams. They are searched only if the query includes binary
+	// files.
 	Binary Flags = 1 << iota
-	// AlwaysScan is for files that grams can't describe: with a line longer than a scan
-	// accepts, or unreadable ones.
+	// AlwaysScan files can't be described by grams: they are unreadable, or have a line
+	// longer than a scan accepts.
 	AlwaysScan
-	// Large texts may be more than a scan accepts at once in multiline mode. They have
-	// grams.
+	// Large texts may be too large for a scan in multiline mode. They have grams.
 	Large
-	// Hidden files are listed only when hidden ones are asked for.
+	// Hidden files are listed only if the query includes hidden files.
 	Hidden
-	// racyFlag marks a file that changed just before it was read: the next
-	// sweep reads it again.
+	// racyFlag marks a file that changed just before it was read. The next sweep reads it
+	// again.
 	racyFlag
-	// Linked files have several names, or a handle whose name is gone. A write through those
-	// makes no event for this one, so every Fresh compares their stamps.
+	// Linked files have several names, or are open under a deleted name. A write through
+	// another name or that handle causes no event, so every Fresh compares their stamps.
 	Linked
-	// Wide texts are large and have a line of more than WideLine: a few lines of context may
-	// be more than a scan accepts at once.
+	// Wide texts are large and have a line longer than WideLine. With a few context lines
+	// they may be too large for a scan.
 	Wide
-	// Secret files have a name that indicates credentials. They are never read for the
-	// index. Clients that may see them search them.
+	// Secret files have a name that suggests credentials. The index never reads them.
+	// Clients that may see them search the files themselves.
 	Secret
-	// Ignored files are excluded by the rules in the tree itself. Rules from
-	// outside are not considered: they belong to the client.
+	// Ignored files are excluded by rules in the tree itself. Rules from outside belong
+	// to the client and are not considered.
 	Ignored
-	// Undefined texts have definitions that are not in the index: they are too many, or the
-	// text is made to take long. A search reads the file, and reports that.
+	// Undefined texts have definitions that are not indexed, because there are too many or
+	// because the text is made to take long. A search reads the file, and reports that.
 	Undefined
-	// Unlisted texts have fields that are not in the index: their values are too
-	// large. An answer about fields reads the file.
+	// Unlisted texts have fields that are not indexed, because their values are too
+	// large. Answers about fields read the file.
 	Unlisted
 )

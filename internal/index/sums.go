@@ -6,18 +6,20 @@ import (
 	"hash/crc32"
 )
 
-// The tables of a segment are checked and copied into memory when it is opened, so later damage to the file
-// can't affect them. The checks read the file instead of the mapping: mapped pages that were touched count as
-// memory of the process, and a build opens a segment it has just written. Postings, nine tenths of the file,
-// stay in it. Every stretch of sumBlock bytes has a sum, checked each time a list in it is read, so damaged
-// bytes are never part of an answer. Stamps stay in the file too and need no check: a wrong stamp differs
+// The tables of a segment are checked and copied into memory when it is opened, so later damage
+// to the file can't affect them. They are read from the file and not from the mapping, because
+// mapped pages count as memory of the process once they are accessed, and a build opens a
+// segment it has just written. Postings, nine tenths of the file, are not copied. Each block of
+// sumBlock bytes has a checksum, which is checked whenever a list in it is read, so damaged
+// bytes are never used in an answer. Stamps aren't copied either, and need no check: a wrong
+// stamp differs from the file's stamp, so the file is read.
 // from the file's own, and the file is then read.
 
-// blockSums makes the sums of a stream.
+// blockSums computes the checksums of the blocks of a stream.
 type blockSums struct {
 	out  []byte
 	sum  uint32
-	fill int // bytes of the block in hand
+	fill int // number of bytes in the current block
 }
 
 func (b *blockSums) add(data []byte) {
@@ -43,10 +45,10 @@ func (b *blockSums) finish() []byte {
 	return b.out
 }
 
-// intact checks the blocks of the postings that contain bytes [from, to).
+// intact verifies the blocks of the postings that contain bytes [from, to).
 func (s *segment) intact(from, to int) bool { return intact(s.postings, s.sums, from, to) }
 
-// intact checks the blocks of data that contain bytes [from, to).
+// intact verifies the blocks of data that contain bytes [from, to).
 func intact(data, sums []byte, from, to int) bool {
 	if from < 0 || to > len(data) || from > to {
 		return false
@@ -60,7 +62,7 @@ func intact(data, sums []byte, from, to int) bool {
 	return true
 }
 
-// readTable reads and checks a section that has one sum.
+// readTable reads a section that has a single checksum, and verifies it.
 func (s *segment) readTable(id int, sec section) ([]byte, error) {
 	table := make([]byte, sec.size)
 	if n, err := s.mapping.ReadAt(table, int64(sec.off)); n < len(table) {
@@ -72,7 +74,7 @@ func (s *segment) readTable(id int, sec section) ([]byte, error) {
 	return table, nil
 }
 
-// readIntact checks all blocks of a section, which begins at off in the file.
+// readIntact verifies all blocks of a section, which begins at offset off of the file.
 func (s *segment) readIntact(off int64, size int, want []byte) error {
 	buf := make([]byte, min(size, 64*sumBlock))
 	var sums blockSums
@@ -91,8 +93,8 @@ func (s *segment) readIntact(off int64, size int, want []byte) error {
 	return nil
 }
 
-// untouched is called after the postings were used. It checks that the file was
-// not written to meanwhile, or that its content is still the same.
+// untouched is called after postings were used. It checks that the file was not written
+// to in the meantime, or that its contents are still the same.
 func (s *segment) untouched() error {
 	if s.mapping.Touched() && (!s.intact(0, len(s.postings)) || !intact(s.terms.file, s.terms.sums, 0, len(s.terms.file)) ||
 		!intact(s.defs.file, s.defs.sums, 0, len(s.defs.file)) || !intact(s.fields.file, s.fields.sums, 0, len(s.fields.file)) ||

@@ -12,17 +12,16 @@ import (
 	"quarry/internal/walk"
 )
 
-// Sweep compares the index with the files of a folder, by their stamps, and marks
-// every difference. It is used after lost events, for file systems without
-// events, and for changes while no process watched. The zero Path is the whole
-// tree.
+// Sweep compares the index with the files in a folder by their stamps, and marks all
+// differences. It is needed after events were lost, for file systems without events, and
+// for changes made while no process was watching. The zero Path is the whole tree.
 func (ix *Index) Sweep(ctx context.Context, dir rootfs.Path) error {
 	ix.freshening.Lock()
 	defer ix.freshening.Unlock()
 	return ix.sweep(ctx, []string{plain(dir)})
 }
 
-// sweep compares some folders. ix.freshening is held.
+// sweep compares the index with folders. ix.freshening must be held.
 func (ix *Index) sweep(ctx context.Context, dirs []string) error {
 	dirs = outermost(dirs)
 	if len(dirs) > maxGlobs {
@@ -56,7 +55,7 @@ func (ix *Index) sweep(ctx context.Context, dirs []string) error {
 	return nil
 }
 
-// outermost drops folders inside others, and sorts the rest in the order of their files.
+// outermost drops folders that are inside others, and sorts the rest in the order of their files.
 func outermost(dirs []string) []string {
 	slices.SortFunc(dirs, func(a, b string) int { return strings.Compare(below(a), below(b)) })
 	kept := dirs[:0]
@@ -82,23 +81,23 @@ type place struct {
 	at string
 }
 
-// sweeping joins two sorted sequences: the files a walk lists and the documents
-// of all segments.
+// sweeping merges two sorted sequences: the files listed by a walk, and the documents of
+// all segments.
 type sweeping struct {
 	ix   *Index
 	dirs []string
 	snap *snapshot
-	docs *merge // documents not yet passed
+	docs *merge // documents not yet compared
 
-	added   []found         // new to the index
-	stale   []found         // changed
-	ignored map[string]bool // listed, though the rules exclude them
-	dead    []place         // no longer listed, or listed in a later segment
-	dotted  map[string]bool // listed dot files, to be judged: the document's flag
+	added   []found         // files new to the index
+	stale   []found         // files that have changed
+	ignored map[string]bool // listed files that the rules exclude
+	dead    []place         // documents that are no longer listed, or have a newer version in a later segment
+	dotted  map[string]bool // listed dot files, which are judged later; the value is whether the document has the flag Hidden
 	compare bool
 	linkMu  sync.Mutex
 	linked  inodes      // guarded by linkMu
-	skipped []walk.Skip // entries that the walk couldn't read
+	skipped []walk.Skip // entries that the walk could not read
 	cut     bool        // there are more than the walk lists
 }
 
@@ -109,7 +108,7 @@ func (s *sweeping) begin() error {
 	if ix.closed {
 		return rootfs.ErrClosed
 	}
-	// Dirty documents take part, so the masks cover dead documents only.
+	// Include dirty documents, so the masks contain only dead ones.
 	s.snap = &snapshot{ix: ix}
 	for _, h := range ix.segs {
 		h.seg.retain()
@@ -131,7 +130,7 @@ func (s *sweeping) run(ctx context.Context, opts walk.Options) error {
 		}
 		info, err := v.Dir.Stat(e.Name)
 		if err != nil || info.Type != rootfs.TypeFile {
-			// This can't be decided here; mark it to be checked.
+			// The file can't be examined now, so mark it to be checked later.
 			return listing{ignored: e.Ignored}, rootfs.KindOf(err) != fault.NotFound
 		}
 		if info.Nlink > 1 {
@@ -164,7 +163,7 @@ func (s *sweeping) run(ctx context.Context, opts walk.Options) error {
 	return nil
 }
 
-// file compares a listed file with the documents before and at its path.
+// file compares a listed file with the documents up to its path.
 func (s *sweeping) file(path string, l listing) error {
 	if l.ignored {
 		s.ignored[path] = true
@@ -201,7 +200,7 @@ func (s *sweeping) file(path string, l listing) error {
 	return nil
 }
 
-// finish marks the files found.
+// finish marks the differences that were found.
 func (s *sweeping) finish(shown map[string]bool, marked, limit int) {
 	ix := s.ix
 	ix.mu.Lock()
@@ -223,7 +222,8 @@ func (s *sweeping) finish(shown map[string]bool, marked, limit int) {
 		ix.markListed(f.path, s.as(f.path, f.ignored, shown))
 	}
 	for path, was := range s.dotted {
-		// Whether a dirty file is shown depends on its state when it was marked, not on its old document.
+		// Whether a dirty file is shown was determined when it was marked; its old document
+		// doesn't count.
 		if c := ix.dirty[path]; c != nil && c.member {
 			was = c.as&Hidden != 0
 		}
@@ -236,7 +236,7 @@ func (s *sweeping) finish(shown map[string]bool, marked, limit int) {
 		ix.forgetSnapshot()
 		if c := ix.dirty[p.at]; c != nil && c.in == p.in && c.id == p.id {
 			c.in, c.member = nil, false
-			ix.suspect(p.at, c) // it may have come back
+			ix.suspect(p.at, c) // the file may have been created again
 		}
 	}
 	ix.markLinked(s.linked)
@@ -244,8 +244,8 @@ func (s *sweeping) finish(shown map[string]bool, marked, limit int) {
 	s.remember()
 }
 
-// remember records the folders that could not be read. They are swept again each
-// time, since there may be no event when they become readable. ix.mu is held.
+// remember records the folders that could not be read. They are swept each time, since
+// there may be no event when they become readable. ix.mu must be held.
 func (s *sweeping) remember() {
 	ix := s.ix
 	for path := range ix.unreadable {
@@ -269,8 +269,8 @@ func liesIn(path string, dirs []string) bool {
 	return slices.ContainsFunc(dirs, func(d string) bool { return d == path || strings.HasPrefix(path, below(d)) })
 }
 
-// doubt marks files to be checked again that belonged to the index, are in no
-// segment yet and were not listed this time. ix.mu is held.
+// doubt marks files to be checked again that belonged to the index but are in no segment
+// yet, and were not listed this time. ix.mu must be held.
 func (s *sweeping) doubt() {
 	listed := map[string]bool{}
 	for _, f := range s.added {
@@ -285,7 +285,7 @@ func (s *sweeping) doubt() {
 	}
 }
 
-// dropDamaged drops the segments of a snapshot that can't be read.
+// dropDamaged drops those segments of a snapshot that can't be read.
 func (ix *Index) dropDamaged(s *snapshot) {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()

@@ -9,52 +9,53 @@ import (
 	"quarry/internal/trigram"
 )
 
-// Tally counts the lines of each document of a segment that match a pattern. To list the files with most
-// matching lines, all candidates have to be read: on Linux 6.1, 46,000 files for "return". The counts depend
-// on the pattern and the contents alone, and a document whose file has changed is masked for good. So a
-// segment remembers the tallies of the last patterns, and the next page, or the same question after an edit,
-// reads only new files.
+// Tally stores how many lines of each document of a segment match a pattern. To list the files
+// with the most matching lines, all candidates must be read: in Linux 6.1, 46,000 files for
+// "return". The counts depend only on the pattern and the contents, and a document whose file
+// has changed is never used again. So a segment caches the tallies of recent patterns. The next
+// page, or the same query after an edit, then reads only new files.
 type Tally struct {
 	values []uint16
-	in     span // of the documents whose grams were looked up
-	// Every reports that grams exclude nothing: every document could match.
+	in     span // the documents whose grams were looked up
+	// Every reports that the grams exclude nothing: every document could match.
 	Every bool
 }
 
-// The values of a tally. Larger ones are the number of lines, from counted.
+// Values of a tally. Larger values are the number of lines plus counted.
 const (
-	unread = iota // not counted yet
-	never         // the grams exclude it
+	unread = iota // not yet counted
+	never         // excluded by its grams
 	counted
 	mostCounted = math.MaxUint16 - counted
 )
 
-// Lines returns the number of matching lines of a document. read is false for a document that the grams
-// exclude; known is false if its lines have not been counted.
+// Lines returns the number of matching lines of a document. read is false if the grams exclude
+// the document. known is false if its lines have not been counted.
 func (t *Tally) Lines(id int) (n int, read, known bool) {
 	v := t.values[id]
 	return int(max(v, counted)) - counted, v >= counted, v != unread
 }
 
-// Set records the number of matching lines of a document. Very large numbers are not kept.
+// Set records the number of matching lines of a document. Very large numbers are not
+// stored.
 func (t *Tally) Set(id, n int) {
 	if n <= mostCounted {
 		t.values[id] = uint16(counted + n)
 	}
 }
 
-// Clone returns a copy that may be changed.
+// Clone returns a copy that may be modified.
 func (t *Tally) Clone() *Tally { return &Tally{slices.Clone(t.values), t.in, t.Every} }
 
 const (
-	// maxTallies bounds the tallies cached for a segment, and maxTallyBytes their total
-	// size; one is kept in any case.
+	// maxTallies limits the tallies cached for a segment, and maxTallyBytes limits their
+	// total size. At least one is kept.
 	maxTallies    = 16
 	maxTallyBytes = 4 << 20
 )
 
-// tallies are the cached tallies of a segment, the most recently used one last. They are
-// immutable.
+// tallies is the cache of a segment's tallies, the most recently used one last. Cached
+// tallies are immutable.
 type tallies struct {
 	mu   sync.Mutex
 	kept []keptTally
@@ -65,8 +66,8 @@ type keptTally struct {
 	t   *Tally
 }
 
-// Tally returns the remembered tally of a pattern for the folder, or nil. The key names the pattern and
-// everything else a count depends on. The caller must not change the tally.
+// Tally returns the cached tally of a pattern for the folder, or nil. key identifies the
+// pattern and everything else that affects counts. The caller must not modify the tally.
 func (c *CountedView) Tally(key string) *Tally {
 	had := &c.v.seg.tallies
 	had.mu.Lock()
@@ -80,7 +81,7 @@ func (c *CountedView) Tally(key string) *Tally {
 	return k.t
 }
 
-// Keep caches a tally, which must not change any more.
+// Keep caches a tally. It must not be modified afterwards.
 func (c *CountedView) Keep(key string, t *Tally) {
 	had := &c.v.seg.tallies
 	had.mu.Lock()
@@ -99,8 +100,8 @@ type Blocks struct {
 	in []uint32
 }
 
-// NewTally starts a tally in which the documents of the folder excluded by their grams are
-// known. The need has to be satisfied within one line.
+// NewTally starts a tally for the documents of the folder, in which those excluded by
+// their grams are marked. The need must be satisfied within a single line.
 func (c *CountedView) NewTally(a *Ask) (t *Tally, b *Blocks, err error) {
 	t, b = &Tally{values: make([]uint16, c.Documents()), in: c.in}, &Blocks{c: c}
 	need := trigram.From(a.Need)
@@ -127,7 +128,8 @@ func (c *CountedView) NewTally(a *Ask) (t *Tally, b *Blocks, err error) {
 	return t, b, err
 }
 
-// Parts returns the only parts of a document that could match; nil is all of it.
+// Parts returns the only parts of a document that could match. nil means the whole
+// document.
 func (b *Blocks) Parts(id int) []Part {
 	if b.in == nil || b.c.Flags(id)&AlwaysScan != 0 {
 		return nil
@@ -135,7 +137,8 @@ func (b *Blocks) Parts(id int) []Part {
 	return b.c.v.seg.blocks.parts(id, b.c.Stamp(id).Size, b.in)
 }
 
-// Stamp returns the stamp of a document, or zero, which no file has, if it can't be read.
+// Stamp returns the stamp of a document. If it can't be read, Stamp returns the zero
+// stamp, which no file has.
 func (c *CountedView) Stamp(id int) (s Stamp) {
 	c.guard(func() error {
 		s = c.v.seg.docs.stamp(id)
@@ -152,8 +155,8 @@ func (s Stamp) Modified() time.Time {
 	return time.Unix(0, s.MTime)
 }
 
-// Span returns the documents of the folder: from lo up to hi.
+// Span returns the range of documents in the folder, from lo up to but excluding hi.
 func (c *CountedView) Span() (lo, hi int) { return c.in.lo, c.in.hi }
 
-// Untouched reports an error if the segment's file has changed on the disk.
+// Untouched returns an error if the segment's file has been modified.
 func (c *CountedView) Untouched() error { return c.guard(c.v.seg.untouched) }

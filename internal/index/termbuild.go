@@ -10,20 +10,21 @@ import (
 )
 
 const (
-	// A posting of a run is a key, a document within the stretch and a count.
+	// A posting in a run consists of a key, a document within the stretch, and a count.
 	keyShift = localBits + countBits
-	// maxTermPostings end a run of terms: 2 MB, and as much while they are sorted.
+	// maxTermPostings is the number of postings at which a run ends. They take 2 MB, and
+	// twice that during sorting.
 	maxTermPostings = 1 << 18
 	termPartShift   = terms.KeyBits - 5
 )
 
-// termRun has the terms of consecutive jobs, each part separately.
+// termRun contains the terms of consecutive jobs, divided into parts.
 type termRun struct {
-	job   int // the first
+	job   int // the first job
 	parts [parts][]byte
 }
 
-// termCollector gathers the terms of the files that a worker reads.
+// termCollector collects the terms in the files that a worker reads.
 type termCollector struct {
 	first    int // job
 	postings []uint64
@@ -61,18 +62,18 @@ func (t *termCollector) run() (r termRun, size int) {
 	return r, size
 }
 
-// encodeTerms writes for each term the distance of its key from the previous one, the number
-// of documents with it, and each document: the gap doubled, plus one if a count above 1
-// follows.
+// encodeTerms writes, for each term, the distance of its key from the previous one, the
+// number of documents, and each document. A document is the gap to the previous one,
+// doubled, plus one if its count is above 1; such a count follows.
 func encodeTerms(dst []byte, postings []uint64) []byte {
 	last := postings[0] >> (keyShift + termPartShift) << termPartShift
-	var list []uint64 // documents and counts of one term
+	var list []uint64 // documents and counts of the current term
 	for i := 0; i < len(postings); {
 		key := postings[i] >> keyShift
 		list = list[:0]
 		for ; i < len(postings) && postings[i]>>keyShift == key; i++ {
 			p := postings[i] & (1<<keyShift - 1)
-			// A term that is written in several ways occurs several times.
+			// A term that is spelled in several ways occurs several times.
 			if n := len(list); n > 0 && list[n-1]>>countBits == p>>countBits {
 				list[n-1] = p>>countBits<<countBits | min(list[n-1]&(1<<countBits-1)+p&(1<<countBits-1), terms.MaxCount)
 				continue
@@ -97,8 +98,8 @@ func encodeTerms(dst []byte, postings []uint64) []byte {
 	return dst
 }
 
-// sort orders the postings by key. Postings of one key are already in document order, so stable passes over
-// its 40 bits suffice.
+// sort orders the postings by key. Postings of a key are already in document order, so stable
+// passes over the 40 bits of the key are enough.
 func (t *termCollector) sort() {
 	if cap(t.spare) < len(t.postings) {
 		t.spare = make([]uint64, cap(t.postings))
@@ -108,7 +109,7 @@ func (t *termCollector) sort() {
 		radix64(spare, t.postings, uint(shift))
 		radix64(t.postings, spare, uint(shift+10))
 	}
-	if cap(t.postings) > 4*maxTermPostings { // after one large file
+	if cap(t.postings) > 4*maxTermPostings { // free the buffer after a large file
 		t.spare = nil
 	}
 }

@@ -16,16 +16,16 @@ import (
 
 // Verified counts the checks of Verify.
 type Verified struct {
-	Files   int   // compared with their documents
-	Bytes   int64 // read
-	Changed int   // files that are dirty or changed meanwhile, which are not compared
+	Files   int   // number of files compared with their documents
+	Bytes   int64 // number of bytes read
+	Changed int   // number of files not compared, because they are dirty or changed in the meantime
 	Faults  int
 }
 
-// Verify reads every file again and compares it with the index: the files a walk lists, the type of each, and
-// that each has its grams, terms, definitions and fields. It calls fault for every difference. Such a
-// difference could make a search miss a match or rank it wrongly, so fault should never be called. progress,
-// if set, is called for files that were read, from any goroutine.
+// Verify reads every file again and compares it with the index: whether the same files are
+// listed, their types, and whether each has its grams, terms, definitions and fields. It calls
+// fault for every difference. A difference could make a search miss a match or rank it wrongly,
+// so there should be none. progress, if set, is called from any goroutine with the files read.
 func (ix *Index) Verify(ctx context.Context, fault func(path, what string), progress func(files int, bytes int64)) (Verified, error) {
 	var v Verified
 	snap, err := ix.Fresh(ctx)
@@ -33,7 +33,7 @@ func (ix *Index) Verify(ctx context.Context, fault func(path, what string), prog
 		return v, err
 	}
 	defer snap.Close()
-	var mu sync.Mutex // guards v and fault
+	var mu sync.Mutex // guards v and calls of fault
 	tell := func(path, what string) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -49,7 +49,7 @@ func (ix *Index) Verify(ctx context.Context, fault func(path, what string), prog
 		if err != nil {
 			return v, err
 		}
-		var next atomic.Int64 // first document that no worker has taken
+		var next atomic.Int64 // first document not yet taken by a worker
 		errs := make([]error, ix.opts.Workers)
 		var wg crew.Group
 		for i := range errs {
@@ -75,7 +75,7 @@ func (ix *Index) Verify(ctx context.Context, fault func(path, what string), prog
 }
 
 func (ix *Index) verifyListing(ctx context.Context, snap *Snapshot, fault func(path, what string)) error {
-	known := map[string]Flags{} // the flags with which it is listed
+	known := map[string]Flags{} // flags with which each path is listed
 	c, err := snap.Candidates(Ask{Lens: everything})
 	if err != nil {
 		return err
@@ -87,7 +87,7 @@ func (ix *Index) verifyListing(ctx context.Context, snap *Snapshot, fault func(p
 	if err != nil {
 		return err
 	}
-	var problems []job // files that differ, unless they were changed since
+	var problems []job // files that differ, unless they have changed in the meantime
 	err = ix.list(ctx, nil, func(path string, as Flags) {
 		if was, ok := known[path]; !ok || was != as {
 			problems = append(problems, job{path: path, as: as})
@@ -109,9 +109,10 @@ func (ix *Index) verifyListing(ctx context.Context, snap *Snapshot, fault func(p
 	return nil
 }
 
-// checker compares documents of one view with their files, on one goroutine. The indexed facts of a document
-// are compared with the facts in its file by sums, so that no list is read more than once and none is kept: on
-// the Linux tree, looking up each file's entries in the lists took 351 s of processor time and 1.1 GB.
+// checker compares documents of one view with their files, on one goroutine. What the index has
+// of a document is compared with its file by sums of hashes, so no list is read twice or
+// stored. Looking up every file's entries in the lists took 351 s of processor time and 1.1 GB
+// for the Linux tree.
 type checker struct {
 	view   *view
 	want   *tableSums
@@ -125,7 +126,7 @@ type checker struct {
 	found          Fields
 }
 
-// run takes stretches of documents until all are taken.
+// run takes stretches of documents until none are left.
 func (c *checker) run(ctx context.Context, next *atomic.Int64) error {
 	docs := &c.view.seg.docs
 	paths := pathReader{t: docs}
@@ -163,7 +164,7 @@ func (c *checker) file(id int, path string) {
 	kind := Binary | AlwaysScan | Large | Wide
 	had := seg.docs.flag(id)
 	if had&Linked != 0 {
-		kind &^= AlwaysScan // it may have had another name, or a handle without one
+		kind &^= AlwaysScan // a file may have this flag because it had several names, or was open under a deleted one
 	}
 	if had&kind != out.flags&kind {
 		c.fault(path, fmt.Sprintf("flags are %b, want %b", had&kind, out.flags&kind))
@@ -188,7 +189,7 @@ func (c *checker) file(id int, path string) {
 	}
 }
 
-// terms returns the sum of the terms of the file just read.
+// terms returns the sum of the hashes of the terms in the file just read.
 func (c *checker) terms() (sum uint64) {
 	clear(c.counts)
 	c.reader.terms.Each(func(k terms.Key, n int) { c.counts[k] = min(c.counts[k]+n, terms.MaxCount) })
@@ -198,7 +199,7 @@ func (c *checker) terms() (sum uint64) {
 	return sum
 }
 
-// fields compares the values and keys of the file just read.
+// fields compares the values and keys of the file just read with the index.
 func (c *checker) fields(id int, path string, flags Flags) {
 	cur := fieldCursor{t: &c.view.seg.fields, want: AllValues}
 	had := cur.values(id)

@@ -9,15 +9,16 @@ import (
 	"quarry/internal/trigram"
 )
 
-// tableSums has, for each block or document of a segment, the sum of the hashes of its entries in the tables.
-// Sums don't depend on the order, so the tables are read once, from beginning to end. Two sets with the same
-// sum count as equal: with 64 bits that happens by chance once in 10^19 files.
+// tableSums holds, for each block or document of a segment, the sum of the hashes of its
+// entries in the tables. The order of entries doesn't affect a sum, so the tables are read in
+// one pass. Sets with the same sum are considered equal; with 64 bits, different sets have the
+// same sum once in 10^19 files.
 type tableSums struct {
 	grams             []uint64 // by block
 	terms, keys, defs []uint64 // by document
 }
 
-// sumsOf reads the tables of a segment.
+// sumsOf computes the sums by reading the tables of a segment.
 func sumsOf(ctx context.Context, s *segment) (*tableSums, error) {
 	t := &tableSums{grams: make([]uint64, s.blocks.n), terms: make([]uint64, s.docs.n), keys: make([]uint64, s.docs.n), defs: make([]uint64, s.docs.n)}
 	for _, read := range []func() error{
@@ -27,7 +28,7 @@ func sumsOf(ctx context.Context, s *segment) (*tableSums, error) {
 		func() error { return sumDefinitions(ctx, &s.defs, t.defs) },
 	} {
 		err := guard(read)
-		s.mapping.Forget() // else the whole segment would count as memory of the process
+		s.mapping.Forget() // otherwise the whole segment would count as memory of the process
 		if err != nil {
 			return nil, err
 		}
@@ -87,7 +88,7 @@ func sumDefinitions(ctx context.Context, t *defTable, sums []uint64) error {
 	return nil
 }
 
-// gramSummer sums the grams of each block of a file.
+// gramSummer computes the sum of the hashes of the grams in each block of a file.
 type gramSummer struct {
 	sums  []uint64
 	grams []trigram.Gram
@@ -114,7 +115,8 @@ func definedSum(name uint64, kind symbols.Kind, container uint64) uint64 {
 	return mixed(name ^ mixed(container+uint64(kind)))
 }
 
-// mixed is a bijection in which each bit depends on all (the last step of splitmix64).
+// mixed hashes x. It is a bijection in which each bit of the result depends on all bits
+// of x (the last step of splitmix64).
 func mixed(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9

@@ -9,8 +9,8 @@ import (
 	"quarry/internal/trigram"
 )
 
-// segmentWriter writes a segment from front to back: lists in the order of their grams, then
-// the tables.
+// segmentWriter writes a segment from start to end: the lists in gram order, then the
+// tables.
 type segmentWriter struct {
 	w    io.Writer
 	off  uint64
@@ -23,8 +23,8 @@ type segmentWriter struct {
 	fields     fieldWriter
 	fieldTerms termWriter
 
-	sums  blockSums // of the current section
-	start uint64    // of the current section
+	sums  blockSums // checksums of the current section
+	start uint64    // start of the current section
 }
 
 func newSegmentWriter(w io.Writer, extractor *Extractor) (*segmentWriter, error) {
@@ -43,13 +43,13 @@ func (s *segmentWriter) put(b []byte) error {
 	return err
 }
 
-// part is a sequence of encoded lists.
+// part is a sequence of encoded lists of grams.
 type part struct {
 	entries []partEntry
 	data    []byte
 }
 
-// partEntry is the entry of a gram, as gramWriter takes it.
+// partEntry is an entry as gramWriter takes it.
 type partEntry struct {
 	gram  trigram.Gram
 	n     int
@@ -58,7 +58,7 @@ type partEntry struct {
 
 func (p *part) reset() { p.entries, p.data = p.entries[:0], p.data[:0] }
 
-// add encodes the list of the next gram.
+// add encodes the list of blocks of the next gram.
 func (p *part) add(g trigram.Gram, ids []uint32, blocks int) {
 	if len(ids) == 1 {
 		p.entries = append(p.entries, partEntry{g, 1, uint64(ids[0])})
@@ -69,7 +69,7 @@ func (p *part) add(g trigram.Gram, ids []uint32, blocks int) {
 	p.entries = append(p.entries, partEntry{g, len(ids), uint64(len(p.data) - at)})
 }
 
-// lists writes the lists of a part.
+// lists writes the lists of a part and adds their entries to the table.
 func (s *segmentWriter) lists(p *part) error {
 	for _, e := range p.entries {
 		s.grams.add(e.gram, e.n, e.value)
@@ -78,7 +78,7 @@ func (s *segmentWriter) lists(p *part) error {
 	return s.put(p.data)
 }
 
-// termLists writes the lists of a part of a table of terms.
+// termLists writes the lists of a part and adds their entries to a table of terms.
 func (s *segmentWriter) termLists(to *termWriter, p *termPart) error {
 	for i := range p.entries {
 		to.add(&p.entries[i])
@@ -87,15 +87,15 @@ func (s *segmentWriter) termLists(to *termWriter, p *termPart) error {
 	return s.put(p.data)
 }
 
-// endStream ends a section that was written piece by piece, and returns the sums
-// of its blocks.
+// endStream ends a section that was written in pieces. It returns the checksums of its
+// blocks.
 func (s *segmentWriter) endStream(id int) ([]byte, error) {
 	var pad [postingsPad]byte
 	s.sums.add(pad[:])
 	if err := s.put(pad[:]); err != nil {
 		return nil, err
 	}
-	s.foot.table[id] = section{s.start, s.off - s.start, 0} // its blocks have sums
+	s.foot.table[id] = section{s.start, s.off - s.start, 0} // no checksum, since its blocks have their own
 	sums := s.sums.finish()
 	s.sums = blockSums{}
 	err := s.put(pad[:(8-s.off%8)%8])
@@ -103,11 +103,11 @@ func (s *segmentWriter) endStream(id int) ([]byte, error) {
 	return sums, err
 }
 
-// streams write the sections after the grams, piece by piece.
+// streams write the sections that follow the grams, piece by piece.
 type streams struct{ terms, definitions, fields, fieldTerms func() error }
 
-// tables writes everything after the grams: the streams, the tables and the footer. It returns the segment's
-// sum.
+// tables writes everything after the grams: the streams, the tables and the footer. It returns
+// the segment's checksum.
 func (s *segmentWriter) tables(d *docWriter, from streams) (uint32, error) {
 	if uint64(len(d.paths)) > 1<<32-1 || d.blocks.n > maxDocs {
 		return 0, fmt.Errorf("segment of %d documents and %d blocks is too large", d.n, d.blocks.n)
@@ -139,7 +139,7 @@ func (s *segmentWriter) tables(d *docWriter, from streams) (uint32, error) {
 	return s.finish(d, gramSums, termSums, fieldSums)
 }
 
-// termSection writes lists and their entries, and returns the sums.
+// termSection writes lists and then their entries. It returns the checksums.
 func (s *segmentWriter) termSection(id int, w *termWriter, lists func() error) ([]byte, error) {
 	if err := lists(); err != nil {
 		return nil, err
@@ -160,8 +160,8 @@ type defTables struct {
 	counts, countRestarts            []byte
 }
 
-// definitions writes the entries of the definitions of a number of documents. sources returns
-// new sequences of definitions; it is called twice, first for samples of the names.
+// definitions writes the definitions of a number of documents. sources returns new sequences
+// of definitions. It is called twice; the first ones are only used to sample names.
 func (s *segmentWriter) definitions(docs int, containers []string, sources func() []defSource) error {
 	w := &defWriter{code: codeOf(sources()), counts: make([]kindCounts, docs)}
 	put := func(data []byte) error {
@@ -216,7 +216,7 @@ func (s *segmentWriter) finish(d *docWriter, gramSums, termSums, fieldSums []byt
 	return sum, s.put(foot)
 }
 
-// createSegment writes a segment under a name of its own and opens it.
+// createSegment writes a segment under a new name and opens it.
 func createSegment(state *rootfs.Root, name string, extractor *Extractor, fill func(w *segmentWriter) error) (*segment, error) {
 	_, err := state.CreateFunc(state.Own(name), &rootfs.CreateOptions{Mode: 0o600}, func(w *rootfs.Writer) error {
 		buf := &buffered{w: w}
@@ -235,7 +235,7 @@ func createSegment(state *rootfs.Root, name string, extractor *Extractor, fill f
 	return openSegment(state, name, extractor, false)
 }
 
-// buffered gathers small writes.
+// buffered buffers small writes.
 type buffered struct {
 	w   io.Writer
 	buf []byte

@@ -6,10 +6,10 @@ import (
 	"quarry/internal/textedit"
 )
 
-// Align applies a change that is known only by the contents before and after it. The two
-// are compared by lines. A stretch of unchanged lines counts only if it occurs once in
-// either text; otherwise it is ambiguous, and its bytes count as new. Changed lines are new
-// as a whole: for an unknown edit the unchanged bytes of a line can't be identified.
+// Align applies a change of which only the contents before and after are known. It compares
+// them by lines. Unchanged lines are only recognized if they occur once in either text;
+// otherwise they are ambiguous, and their bytes count as new. All bytes of a changed line
+// count as new, because its unchanged bytes can't be identified if the edit is unknown.
 func (t *Text) Align(before, after []byte) {
 	s := &Step{}
 	for _, e := range Changes(before, after) {
@@ -18,9 +18,9 @@ func (t *Text) Align(before, after []byte) {
 	t.apply(s)
 }
 
-// Rewritten returns a change of our own that replaced lines by lines, as the edits that a
-// diff of the two texts shows. The lines before the first and after the last edit are known
-// to be unchanged; those in between must occur only once.
+// Rewritten returns one of our own changes, which replaced lines by lines, as the edits in
+// a diff of the two texts. The lines before the first and after the last edit are known to
+// be unchanged. Unchanged lines in between must occur only once.
 func Rewritten(before, after []byte) []Edit {
 	edits := changes(before, after, true)
 	for i := range edits {
@@ -29,18 +29,18 @@ func Rewritten(before, after []byte) []Edit {
 	return edits
 }
 
-// Changes returns the difference between two texts as edits of lines.
+// Changes returns the difference between two texts as edits of whole lines.
 func Changes(before, after []byte) []Edit { return changes(before, after, false) }
 
-// changes is Changes. With ends, unchanged lines at the start and the end of both texts
-// count even if they also occur elsewhere.
+// changes implements Changes. If ends is set, unchanged lines at the start and end of
+// both texts count even if they also occur elsewhere.
 func changes(before, after []byte, ends bool) []Edit {
 	a, b := split(before), split(after)
 	ids := map[string]int{}
 	na, nb := textedit.NumberLines(a, ids), textedit.NumberLines(b, ids)
 	var edits []Edit
-	var x, y int         // lines already handled
-	var offA, offB int64 // offsets after those lines
+	var x, y int         // number of lines already handled
+	var offA, offB int64 // offsets after these lines
 	upTo := func(endA, endB int) {
 		e := Edit{Off: offA}
 		e.Was, offA = lines(before, a[x:endA], offA)
@@ -63,13 +63,14 @@ func changes(before, after []byte, ends bool) []Edit {
 
 func split(text []byte) [][]byte {
 	list := bytes.SplitAfter(text, []byte{'\n'})
-	if n := len(list) - 1; len(list[n]) == 0 { // the end of a text is not a line
+	if n := len(list) - 1; len(list[n]) == 0 { // the empty rest after the last line feed is not a line
 		list = list[:n]
 	}
 	return list
 }
 
-// lines returns the text of lines that begin at off, and where it ends.
+// lines returns the text of the lines in list, which begin at offset off, and the offset
+// of its end.
 func lines(text []byte, list [][]byte, off int64) ([]byte, int64) {
 	to := off
 	for _, l := range list {
@@ -78,8 +79,8 @@ func lines(text []byte, list [][]byte, off int64) ([]byte, int64) {
 	return text[off:to], to
 }
 
-// maxCompared limits the search for a second occurrence of a stretch. Beyond it the stretch
-// does not count.
+// maxCompared limits the search for a second occurrence of a stretch. If the search would
+// exceed it, the stretch counts as ambiguous.
 const maxCompared = 1 << 22
 
 // once reports whether a stretch of lines occurs once in either text.
@@ -106,8 +107,8 @@ func once(a, b []int, s textedit.Stretch) bool {
 	return true
 }
 
-// Refine splits an edit that replaces several lines by several. Lines that occur once
-// before and once after were not changed by it.
+// Refine splits an edit that replaces several lines by several lines. Lines that occur
+// once before and once after the edit were not changed.
 func Refine(e Edit) []Edit {
 	if bytes.IndexByte(e.Was, '\n') < 0 || bytes.IndexByte(e.Data, '\n') < 0 {
 		return []Edit{trimmed(e)}
@@ -120,7 +121,7 @@ func Refine(e Edit) []Edit {
 	return out
 }
 
-// trimmed removes the unchanged parts at the start and end of an edit.
+// trimmed removes the unchanged bytes at the start and end of an edit.
 func trimmed(e Edit) Edit {
 	n := 0
 	for n < min(len(e.Was), len(e.Data)) && e.Was[n] == e.Data[n] {

@@ -1,14 +1,14 @@
-// Package lineage follows the bytes of a file through its changes, so that an old
-// change can be undone beneath later ones.
+// Package lineage tracks the bytes of a file through its changes, so that an old change
+// can be undone although later ones were made.
 //
-// A Text describes a file as a list of the origins of its bytes. After exactly known edits
-// are applied to it, each edit knows whether the bytes it wrote are still complete and still
-// have the same neighbours on either side. If so, it can be reverted at its current
-// position. A byte restored by an undo counts as the original byte, so a change that was
-// edited and then restored is whole again.
+// A Text records for each byte of a file which edit inserted it. Exactly known edits are
+// applied to it. For each edit it can then tell whether the bytes that the edit wrote are
+// all there and still have the same neighbors. If so, the edit can be reverted at its
+// current position. A byte that was restored by an undo counts as the original byte, so a
+// change that was edited and then restored is whole again.
 //
-// A change from outside is known only by its result. It is aligned by lines:
-// see Text.Align.
+// Of a change by another program only the result is known. It is compared by lines; see
+// Text.Align.
 package lineage
 
 import (
@@ -19,13 +19,13 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// run is a stretch of bytes that were inserted together.
+// run is a sequence of bytes that were inserted by the same edit.
 type run struct {
-	from   int   // the edit that inserted it; 0 is the initial text
-	off, n int64 // its position in the text inserted by that edit
+	from   int   // number of the edit; 0 is the initial text
+	off, n int64 // position in the text that the edit inserted
 }
 
-// at is one byte, or one end of the file.
+// at identifies a byte, or the start or end of the file.
 type at struct {
 	from int
 	off  int64
@@ -36,11 +36,11 @@ var (
 	end   = at{from: -2}
 )
 
-// Text is a file at one point of its history.
+// Text is a file at some point of its history.
 type Text struct {
 	runs []run
 	size int64
-	last int // the newest from
+	last int // number of the latest edit
 }
 
 // New returns a text of the given size.
@@ -55,20 +55,21 @@ func New(size int64) *Text {
 // Size returns the number of bytes.
 func (t *Text) Size() int64 { return t.size }
 
-// Edit is a past edit: bytes at Off, in the text before, became Data.
+// Edit is a past edit: it replaced the bytes Was at offset Off by Data.
 type Edit struct {
 	Off  int64
 	Was  []byte // the replaced bytes
 	Data []byte
 }
 
-// Step is a list of edits made at once, each with the bytes it removed and inserted.
+// Step is a list of edits made at the same time, each with the bytes it removed and
+// inserted.
 type Step struct{ edits []made }
 
 type made struct {
 	Edit
 	removed, brought []run
-	left, right      at // the neighbouring bytes afterwards
+	left, right      at // the adjacent bytes after the edit
 }
 
 // Len returns the number of edits.
@@ -77,9 +78,9 @@ func (s *Step) Len() int { return len(s.edits) }
 // Edit returns the i-th edit.
 func (s *Step) Edit(i int) Edit { return s.edits[i].Edit }
 
-// Apply makes edits, which are in order and don't overlap. Adjacent ones are joined, and
-// large ones are split: see Refine. If the edits undo another step, in whole or in part,
-// undone is that step, and any others that made the same change.
+// Apply makes edits, which must be in order and disjoint. Adjacent edits are joined, and
+// large ones are split by Refine. If the edits undo another step, in whole or in part,
+// undone must contain that step and any others that made the same change.
 func (t *Text) Apply(edits []Edit, undone ...*Step) *Step {
 	s := &Step{}
 	for _, e := range joined(edits) {
@@ -95,7 +96,7 @@ func (t *Text) Apply(edits []Edit, undone ...*Step) *Step {
 	return s
 }
 
-// bringing returns an edit whose bytes are new.
+// bringing applies an edit whose bytes are new.
 func (t *Text) bringing(e Edit) made {
 	m := made{Edit: e}
 	if len(e.Data) > 0 {
@@ -122,8 +123,9 @@ func (t *Text) apply(s *Step) {
 	}
 }
 
-// reverting returns e as the edits that revert an undone step, if it does exactly that: then
-// the inserted bytes count as the original ones. Otherwise it returns nil.
+// reverting checks whether e exactly reverts edits of an undone step. If so, it applies them
+// such that the inserted bytes count as the original ones, and returns these edits.
+// Otherwise it returns nil.
 func (t *Text) reverting(e Edit, undone []*Step) []made {
 	var back []made
 	for _, s := range undone {
@@ -156,7 +158,7 @@ func (t *Text) reverting(e Edit, undone []*Step) []made {
 	return back
 }
 
-// joined joins adjacent edits, and drops empty ones.
+// joined joins adjacent edits and drops empty ones.
 func joined(edits []Edit) []Edit {
 	var out []Edit
 	for _, e := range edits {
@@ -190,7 +192,7 @@ func (t *Text) insert(off int64, runs []run) {
 	}
 }
 
-// split makes a run begin at off, and returns its index.
+// split splits a run so that another begins at off. It returns the index of the latter.
 func (t *Text) split(off int64) int {
 	pos := int64(0)
 	for i, r := range t.runs {
@@ -208,7 +210,7 @@ func (t *Text) split(off int64) int {
 	return len(t.runs)
 }
 
-// byteAt returns the byte at an offset.
+// byteAt identifies the byte at an offset.
 func (t *Text) byteAt(off int64) at {
 	if off < 0 {
 		return start
@@ -222,7 +224,7 @@ func (t *Text) byteAt(off int64) at {
 	return end
 }
 
-// joinRuns joins runs that were split.
+// joinRuns joins consecutive runs that were split.
 func joinRuns(runs []run) []run {
 	var out []run
 	for _, r := range runs {
@@ -239,13 +241,13 @@ func joinRuns(runs []run) []run {
 type State uint8
 
 const (
-	Whole   State = iota // it can be reverted
-	Undone               // the replaced text is restored
-	Touched              // something in it or next to it was changed
+	Whole   State = iota // the edit can be reverted
+	Undone               // the replaced text was restored
+	Touched              // the inserted text or an adjacent byte was changed
 )
 
-// Find returns the state of the i-th edit of a step. If it is whole, Revert is the edit of
-// the current text that reverts it.
+// Find returns the state of the i-th edit of a step. If it is Whole, the second result is
+// the edit of the current text that reverts it.
 func (t *Text) Find(s *Step, i int) (State, rootfs.Edit) {
 	m := &s.edits[i]
 	left, ok := t.after(m.left)
@@ -266,9 +268,9 @@ func (t *Text) Find(s *Step, i int) (State, rootfs.Edit) {
 	return Touched, rootfs.Edit{}
 }
 
-// Around returns the stretch of the current text where the i-th edit of a step was: from the
-// last remaining byte before it to the first one after it. whole is the text right after
-// the step.
+// Around returns the range of the current text that corresponds to the i-th edit of a step:
+// from the last remaining byte before the edit to the first one after it. whole is the text
+// directly after the step.
 func (t *Text) Around(whole *Text, s *Step, i int) (from, to int64) {
 	m := &s.edits[i]
 	place, ok := whole.after(m.left)
@@ -279,8 +281,8 @@ func (t *Text) Around(whole *Text, s *Step, i int) (from, to int64) {
 	pos := int64(0)
 	for _, r := range whole.runs {
 		for _, now := range t.places(r) {
-			// now.pos is the current position of the bytes from now.off on.
-			first, last := pos+now.off-r.off, pos+now.off-r.off+now.n // in the whole text
+			// now.pos is the current position of the bytes at now.off.
+			first, last := pos+now.off-r.off, pos+now.off-r.off+now.n // range in the text after the step
 			if first < place {
 				from = max(from, now.pos+min(last, place)-first)
 			}
@@ -300,7 +302,7 @@ func (t *Text) Clone() *Text {
 	return &c
 }
 
-// after returns the offset after a byte, and before its own offset, if it still exists.
+// after returns the offset after a byte. It returns false if the byte no longer exists.
 func (t *Text) after(a at) (int64, bool) {
 	if a == start {
 		return 0, true
@@ -329,7 +331,7 @@ type placed struct {
 	pos int64
 }
 
-// places finds the remaining parts of a run.
+// places returns the remaining parts of a run and their positions.
 func (t *Text) places(r run) []placed {
 	var out []placed
 	pos := int64(0)

@@ -9,11 +9,11 @@ import (
 	"quarry/search"
 )
 
-// Reach is the way in which a name is like the wanted one.
+// Reach is the kind of similarity between a defined name and the wanted one.
 type Reach uint8
 
 const (
-	Same    Reach = iota // the name itself, in some style
+	Same    Reach = iota // equal, possibly in another style
 	Begins               // begins with the name
 	Typo                 // one edit away
 	Far                  // two edits away
@@ -21,8 +21,8 @@ const (
 	reaches = iota
 )
 
-// Best keeps the best definitions of a name and counts all. The kept ones depend only on
-// the definitions, not on the order in which they are added.
+// Best keeps the best definitions of a name and counts all. Which ones it keeps doesn't
+// depend on the order in which they are added.
 type Best struct {
 	name  *Name
 	limit int
@@ -35,11 +35,11 @@ type bestList struct {
 	floor float64 // definitions with a lower score are only counted
 }
 
-// Found is a definition whose lines are still unknown.
+// Found is a definition whose lines are not yet known.
 type Found struct {
 	Path, Name, Container string
 	Kind                  symbols.Kind
-	Nth                   int // number among those with the same path, name, container and kind, from 1
+	Nth                   int // number, starting at 1, among definitions with the same path, name, container and kind
 	Score                 float64
 	Reach                 Reach
 }
@@ -47,15 +47,15 @@ type Found struct {
 // NewBest returns a Best that keeps at most limit definitions.
 func NewBest(name *Name, limit int) *Best { return &Best{name: name, limit: limit} }
 
-// Wants counts a definition, and reports whether one with that score may be among the best.
+// Wants counts a definition, and reports whether with this score it may be among the best.
 func (b *Best) Wants(score float64, of Reach) bool {
 	l := &b.lists[of]
 	l.total++
 	return score >= l.floor
 }
 
-// MayWant reports whether a definition with at most that score may be among the best. If
-// not, it counts it.
+// MayWant reports whether a definition with at most this score may be among the best. If
+// not, MayWant counts it.
 func (b *Best) MayWant(most float64, of Reach) bool {
 	l := &b.lists[of]
 	if most >= l.floor {
@@ -65,7 +65,7 @@ func (b *Best) MayWant(most float64, of Reach) bool {
 	return false
 }
 
-// Add adds a wanted definition.
+// Add adds a definition for which Wants returned true.
 func (b *Best) Add(f Found) {
 	l := &b.lists[f.Reach]
 	l.found = append(l.found, f)
@@ -75,9 +75,10 @@ func (b *Best) Add(f Found) {
 	}
 }
 
-// Counts reports whether names of a reach count, once all nearer ones were added. If the
-// exact name exists, only names that begin with it count besides; if names one edit away
-// exist, more distant ones don't count.
+// Counts reports whether definitions of a reach are part of the answer. Those of all
+// closer reaches must have been added before. If the exact name is defined, only names
+// that begin with it also count. If names one edit away are defined, less similar names
+// don't count.
 func (b *Best) Counts(of Reach) bool {
 	begin := b.lists[Begins].total
 	switch {
@@ -105,7 +106,7 @@ func (b *bestList) cut(n int) {
 	b.found = b.found[:min(len(b.found), n)]
 }
 
-// Result fills in the definitions, best first, without lines and text; see
+// Result copies the definitions to out, best first. Their lines and texts are added by
 // Describe.
 func (b *Best) Result(out *search.SymbolResult) {
 	var all bestList
@@ -128,14 +129,14 @@ func (b *Best) Result(out *search.SymbolResult) {
 	}
 }
 
-// A Reader reads the definitions of a text, as symbols.Names does.
+// Reader reads the definitions in a text, like symbols.Names.
 type Reader interface {
 	Read(path string, text []byte) (whole bool)
 	Each(yield func(name string, kind symbols.Kind, container string))
 }
 
-// File returns the definitions of a text that are like the name, and whether the text was
-// parsed to its end.
+// File returns the definitions in a text whose names are similar to n. whole reports
+// whether the text was parsed to its end.
 func (n *Name) File(names Reader, path string, text []byte) (found []Found, whole bool) {
 	weight := 0.0
 	type same struct {
@@ -157,7 +158,7 @@ func (n *Name) File(names Reader, path string, text []byte) (found []Found, whol
 		if nth == nil {
 			nth, weight = map[same]int{}, Weight(path)
 		}
-		of := same{strings.Clone(name), strings.Clone(container), kind} // they share the text
+		of := same{strings.Clone(name), strings.Clone(container), kind} // copies, because the originals are parts of the text
 		nth[of]++
 		found = append(found, Found{Path: path, Name: of.name, Container: of.container, Kind: kind, Nth: nth[of],
 			Score: n.Score(like, kind, container, path, weight), Reach: reach})
@@ -165,8 +166,8 @@ func (n *Name) File(names Reader, path string, text []byte) (found []Found, whol
 	return found, whole
 }
 
-// Rank orders the definitions from several answers to one query, and cuts them to the
-// query's limit.
+// Rank sorts the definitions of several answers to one query and applies the query's
+// limit.
 func Rank(q *search.SymbolQuery, r *search.SymbolResult) error {
 	limit := cmp.Or(max(q.Limit, 0), 1000)
 	if q.Name != "" {

@@ -12,7 +12,7 @@ import (
 	"quarry/search"
 )
 
-// textOf is the text of a file with line feeds as line ends.
+// textOf returns the text of a file with line feeds as line endings.
 func textOf(ctx context.Context, from Source, path string) ([]byte, error) {
 	data, err := from.ReadBytes(ctx, path, symbols.MaxText)
 	if err != nil {
@@ -31,8 +31,8 @@ func textOf(ctx context.Context, from Source, path string) ([]byte, error) {
 	return []byte(strings.Join(t.Lines, "\n") + "\n"), nil
 }
 
-// Describe adds lines, signatures and, if wanted, texts to the definitions of an answer by
-// name, from the current content of their files. It drops definitions that no longer exist.
+// Describe adds lines, signatures and, if text is set, texts to the definitions found by
+// name. It reads them from the current files and drops definitions that no longer exist.
 func Describe(ctx context.Context, from Source, text bool, r *search.SymbolResult) error {
 	files := map[string][]*search.Symbol{}
 	for i := range r.Symbols {
@@ -56,8 +56,8 @@ func Describe(ctx context.Context, from Source, text bool, r *search.SymbolResul
 	return ctx.Err()
 }
 
-// describe fills in the definitions of one file. Their Line holds the number of each among
-// several equal ones.
+// describe completes the definitions in one file. On entry, the Line of each is its number
+// among equal ones (see Found.Nth).
 func describe(ctx context.Context, path string, data []byte, list []*search.Symbol, text bool) {
 	list = slices.DeleteFunc(slices.Clone(list), func(want *search.Symbol) bool { return describeMacro(path, data, want, text) })
 	if len(list) == 0 {
@@ -92,8 +92,8 @@ func describe(ctx context.Context, path string, data []byte, list []*search.Symb
 	}
 }
 
-// Outline lists the definitions of a text that the query's kinds allow, up to the end of
-// ctx, and reports whether all of them were read.
+// Outline lists the definitions in a text whose kinds the query selects. whole is false
+// if ctx ended before all were read.
 func (n *Name) Outline(ctx context.Context, path string, data []byte, text bool) (out []search.Symbol, whole bool) {
 	lines := newLines(data)
 	all, whole := symbols.Until(func() bool { return ctx.Err() != nil }, path, data)
@@ -113,10 +113,10 @@ func (n *Name) Outline(ctx context.Context, path string, data []byte, text bool)
 	return out, whole
 }
 
-// InPart explains why the definitions of a file are incomplete although it was read.
+// InPart explains why some definitions of a file are missing although it was read.
 const InPart = "its definitions were read in part: they are too many, or the text is made to take long"
 
-// lines locates the lines of a text.
+// lines finds the lines of a text.
 type lines struct {
 	data   []byte
 	starts []int
@@ -137,7 +137,7 @@ func newLines(data []byte) *lines {
 
 func (l *lines) count() int { return len(l.starts) }
 
-// text returns the text of some lines, without the last line feed.
+// text returns the lines first to last, without the last line feed.
 func (l *lines) text(first, last int) string {
 	if first < 1 || first > last || first > len(l.starts) {
 		return ""
@@ -149,7 +149,7 @@ func (l *lines) text(first, last int) string {
 	return strings.TrimSuffix(string(l.data[l.starts[first-1]:end]), "\n")
 }
 
-// symbolOf converts a definition in a text with the given number of lines.
+// symbolOf converts a definition. lines is the number of lines in its text.
 func symbolOf(s *symbols.Symbol, path string, text []byte, lines int) search.Symbol {
 	out := search.Symbol{
 		Path: path, Name: s.Name, Container: s.Container, Kind: s.Kind.String(), Line: s.Line,

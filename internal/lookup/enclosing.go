@@ -13,10 +13,10 @@ import (
 	"quarry/search"
 )
 
-// Enclosing sets the enclosing definition of each matching line before yield gets the
-// lines. It reads the files once more. Reading the definitions of 3,000 lines takes 1 ms, as
-// long as the rest of a page of results, so in C only those around a line are read (see
-// stretch). A line that is no longer in the file has no definition.
+// Enclosing returns a function that sets the enclosing definition of each matching line and
+// then calls yield. It reads each file once more. Reading the definitions of 3,000 lines
+// takes 1 ms, as long as the rest of a page of results, so in C only those near a line are
+// read (see stretch). A line that is no longer in the file has no definition.
 func Enclosing(ctx context.Context, from Source, yield func(*search.FileMatch) error) func(*search.FileMatch) error {
 	e := &enclosing{}
 	return func(f *search.FileMatch) error {
@@ -34,15 +34,15 @@ func Enclosing(ctx context.Context, from Source, yield func(*search.FileMatch) e
 	}
 }
 
-// enclosing is the state for the current file.
+// enclosing holds the state for the current file.
 type enclosing struct {
 	path   string
 	opened bool
 	text   []byte
-	starts []int           // of its lines
+	starts []int           // offsets of its lines
 	list   []search.Symbol // definitions of more than one line, in order
-	up     []int           // for each definition, the last earlier one that ends after it; -1 for none
-	// list covers these lines, counted from 0.
+	up     []int           // for each definition, the last earlier one that ends after it; -1 if there is none
+	// list contains the definitions of these lines, counted from 0.
 	from, to int
 }
 
@@ -62,7 +62,8 @@ func (e *enclosing) open(ctx context.Context, from Source, path string) {
 	e.set(data)
 }
 
-// plain reports whether text needs no decoding: it is UTF-8 with the usual line ends.
+// plain reports whether data needs no decoding: it is UTF-8 with line feeds as line
+// endings.
 func plain(data []byte) bool {
 	return bytes.IndexByte(data, '\r') < 0 && bytes.IndexByte(data, 0) < 0 && !bytes.HasPrefix(data, []byte("\uFEFF")) && utf8.Valid(data)
 }
@@ -80,7 +81,8 @@ func (e *enclosing) set(text []byte) {
 	}
 }
 
-// start returns the offset of a line; the line after the last one starts at the end.
+// start returns the offset of line i. If i is the number of lines, it is the end of the
+// text.
 func (e *enclosing) start(i int) int {
 	if i < len(e.starts) {
 		return e.starts[i]
@@ -91,7 +93,7 @@ func (e *enclosing) start(i int) int {
 // line returns the text of a line with its ending.
 func (e *enclosing) line(i int) []byte { return e.text[e.start(i):e.start(i+1)] }
 
-// read reads the definitions of some lines.
+// read reads the definitions in the lines from from up to to.
 func (e *enclosing) read(ctx context.Context, from, to int) {
 	e.list, e.up, e.from, e.to = nil, nil, from, to
 	text := e.text[e.start(from):e.start(to)]
@@ -115,10 +117,10 @@ func (e *enclosing) read(ctx context.Context, from, to int) {
 
 var newline = []byte("\n")
 
-// stretch returns the lines to read to find the definition around line i. In C the brace
-// that ends a definition is at the beginning of a line. If the stretch is unbalanced, as in
-// unusual layouts and comments, the whole text is used. Of 268,289 lines of Linux 99.9 % get
-// the same name as from reading all.
+// stretch returns the lines to read in order to find the definition that contains line i. In
+// C, the closing brace of a definition is at the start of a line. If the braces in the
+// stretch are unbalanced, because of an unusual layout or comments, the whole text is read.
+// For 99.9 % of 268,289 lines of Linux the result is the same as with the whole text.
 func (e *enclosing) stretch(i int) (from, to int) {
 	if ext := path.Ext(e.path); ext != ".c" && ext != ".h" {
 		return 0, len(e.starts)
@@ -141,7 +143,7 @@ func (e *enclosing) stretch(i int) (from, to int) {
 	if !balanced(text) {
 		return 0, len(e.starts)
 	}
-	if bytes.IndexByte(text, '{') < 0 { // macros and declarations, as in headers
+	if bytes.IndexByte(text, '{') < 0 { // only macros and declarations, as in headers
 		blank := func(i int) bool { return len(bytes.TrimSpace(e.line(i))) == 0 }
 		first, last := i, i+1
 		for first > from && !blank(first-1) {
@@ -158,7 +160,7 @@ func (e *enclosing) stretch(i int) (from, to int) {
 }
 
 // balanced reports whether a stretch begins and ends outside comments and has as many
-// opening as closing braces. Braces in comments and strings count, too.
+// opening as closing braces. Braces in comments and strings are also counted.
 func balanced(text []byte) bool {
 	if bytes.Count(text, []byte("{")) != bytes.Count(text, []byte("}")) {
 		return false
@@ -172,7 +174,7 @@ func balanced(text []byte) bool {
 	}
 }
 
-// around returns the innermost definition that contains a line after its first.
+// around returns the innermost definition that contains a line, unless it begins there.
 func (e *enclosing) around(ctx context.Context, line *search.Line) *search.Symbol {
 	n := line.Number
 	if n < 1 || n > len(e.starts) || line.CutBefore == 0 && !bytes.HasPrefix(e.line(n-1), line.Text) {

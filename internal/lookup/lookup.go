@@ -1,8 +1,8 @@
 // Package lookup finds definitions in a workspace: by name, or of some files.
 //
-// Name decides which definitions answer a query, from their names, kinds, containers and
-// files alone, so answers are equal with and without an index. Describe then reads the
-// lines and texts of the few shown definitions from the current content of their files.
+// Name decides which definitions answer a query, based only on their names, kinds,
+// containers and files. So answers are the same with and without an index. Describe then
+// reads the lines and texts of the few definitions to be shown from the current files.
 package lookup
 
 import (

@@ -7,12 +7,13 @@ import (
 	"quarry/search"
 )
 
-// Headers of registers have up to 3 MB of macros, and one name may be defined in ten of
-// them. Finding the definitions of one takes 30 ms, so in a text of largeText a macro is
-// found by its line, and only the lines around it are read.
+// Headers with register definitions have up to 3 MB of macros, and a name may be defined
+// in ten of them. Finding a definition by parsing takes 30 ms per header. So in a text of
+// at least largeText bytes a macro is found by its line, and only the lines around it are
+// parsed.
 const largeText = 128 << 10
 
-// describeMacro fills in a macro of a large text, if one line alone defines it.
+// describeMacro completes a macro in a large text, if exactly one line defines it.
 func describeMacro(path string, data []byte, want *search.Symbol, text bool) bool {
 	if len(data) < largeText || want.Kind != symbols.Macro.String() || want.Line != 1 {
 		return false
@@ -53,7 +54,7 @@ func describeMacro(path string, data []byte, want *search.Symbol, text bool) boo
 	return false
 }
 
-// definesMacro reports whether the name at an offset follows #define.
+// definesMacro reports whether the name at offset at follows #define.
 func definesMacro(data []byte, at, size int) bool {
 	if end := at + size; end < len(data) && wordByte(data[end]) {
 		return false
@@ -71,8 +72,8 @@ func wordByte(c byte) bool {
 	return c >= 0x80 || c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
-// around returns the lines of a directive with its continuation lines and the comments
-// above it.
+// around returns the lines of the directive at an offset, including its continuation
+// lines and the comments above it.
 func around(data []byte, at int) (from, to int) {
 	from = bytes.LastIndexByte(data[:at], '\n') + 1
 	for from > 0 {

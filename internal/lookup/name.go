@@ -14,20 +14,20 @@ import (
 	"quarry/search"
 )
 
-// Name is a query for definitions: a name, perhaps with its container, and kinds.
+// Name is a query for definitions by name, optionally with container and kinds.
 type Name struct {
-	text      string // "" matches every definition
+	text      string // "" selects every definition
 	key       string
-	wanted    []byte   // key
-	container []string // components before the name
-	folded    string   // the container's last component, folded
+	wanted    []byte   // key of text
+	container []string // components of the container
+	folded    string   // last component of the container, folded
 	fuzzy     bool
-	kinds     *[symbols.KindEnd]bool // nil is any
+	kinds     *[symbols.KindEnd]bool // nil means all kinds
 	typo      *typo
 	upper     bool // the name has a capital letter
 }
 
-// Compile prepares a query.
+// Compile prepares a query for definitions.
 func Compile(q *search.SymbolQuery) (*Name, error) {
 	n := &Name{fuzzy: q.Fuzzy}
 	for _, kind := range append([]string{q.Kind}, q.Kinds...) {
@@ -58,8 +58,8 @@ func Compile(q *search.SymbolQuery) (*Name, error) {
 	return n, nil
 }
 
-// splitName splits a name such as Store.Open, Store::open or Store#open into the container's
-// components and the short name.
+// splitName splits a name such as Store.Open, Store::open or Store#open into the components
+// of its container and the short name.
 func splitName(name string) (container []string, short string) {
 	name = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(name), "()"))
 	i := strings.LastIndexAny(name, ".:#\\")
@@ -67,7 +67,7 @@ func splitName(name string) (container []string, short string) {
 		return nil, name
 	}
 	container = strings.FieldsFunc(name[:i], func(r rune) bool { return strings.ContainsRune(".:#\\", r) })
-	if len(container) == 0 { // #private
+	if len(container) == 0 { // a private member, such as #private
 		return nil, name
 	}
 	return container, name[i+1:]
@@ -76,21 +76,21 @@ func splitName(name string) (container []string, short string) {
 // All reports whether no name was given, so that every definition matches.
 func (n *Name) All() bool { return n.text == "" }
 
-// Fuzzy reports whether similar names count.
+// Fuzzy reports whether the query includes similar names.
 func (n *Name) Fuzzy() bool { return n.fuzzy }
 
-// Key returns the key of the name.
+// Key returns the key of the name without its container.
 func (n *Name) Key() []byte { return []byte(n.key) }
 
-// Text returns the name without its container. A text that defines exactly this name
+// Text returns the name without its container. Every text that defines exactly this name
 // contains it.
 func (n *Name) Text() string { return n.text }
 
-// Takes reports whether definitions of a kind count.
+// Takes reports whether the query includes definitions of a kind.
 func (n *Name) Takes(k symbols.Kind) bool { return n.kinds == nil || n.kinds[k] }
 
-// Likeness returns how much a defined name is like the wanted one, given its key, and in
-// which way; 0 is not at all.
+// Likeness returns how similar a defined name is to the wanted one, and the kind of
+// similarity. key is the key of name. 0 means not similar.
 func (n *Name) Likeness(name, key []byte) (float64, Reach) {
 	same := bytes.Equal(key, n.wanted)
 	if same && (string(name) == n.text || len(name) > len(n.text) && name[len(name)-len(n.text)-1] == '.' && string(name[len(name)-len(n.text):]) == n.text) {
@@ -104,7 +104,7 @@ func (n *Name) Likeness(name, key []byte) (float64, Reach) {
 	}
 	v, edits := n.typo.likeness(key)
 	if edits > 0 && hasUpper(name) != n.upper {
-		v -= 0.3 // typing iit hardly means INIT
+		v -= 0.3 // someone who types iit hardly means INIT
 	}
 	switch {
 	case bytes.HasPrefix(key, n.wanted):
@@ -117,7 +117,7 @@ func (n *Name) Likeness(name, key []byte) (float64, Reach) {
 	case bytes.Contains(key, n.wanted):
 		return 2 + float64(len(n.key))/float64(len(key)), Part
 	case bytes.IndexByte(name, '.') >= 0 && bytes.Contains(symbols.AppendFolded(nil, name), n.wanted):
-		return 1.5, Part // Node in Node.js: the key is only the last component
+		return 1.5, Part // for example Node in Node.js, whose key is made of the last component
 	}
 	return 0, Same
 }
@@ -127,7 +127,8 @@ func hasUpper(name []byte) bool {
 	return slices.ContainsFunc(name, func(c byte) bool { return 'A' <= c && c <= 'Z' })
 }
 
-// AtMost bounds the score of a definition by its likeness and kind.
+// AtMost returns an upper bound for the score of a definition with this likeness and
+// kind.
 func (n *Name) AtMost(likeness float64, kind symbols.Kind) float64 {
 	if n.folded != "" {
 		return math.Inf(1)
@@ -135,8 +136,8 @@ func (n *Name) AtMost(likeness float64, kind symbols.Kind) float64 {
 	return likeness + 2*rank.KindWeight(kind) + 1
 }
 
-// Part returns the folded wanted name: names that contain it are similar. It is nil if the
-// name is too short for that.
+// Part returns the folded name, to find names that contain it. It returns nil if the name
+// is too short for such a search.
 func (n *Name) Part() []byte {
 	if len(n.key) < minPart {
 		return nil
@@ -144,9 +145,9 @@ func (n *Name) Part() []byte {
 	return n.wanted
 }
 
-// Between returns a function that reports whether some key from lo to hi, inclusive, may
-// belong to a name of a reach. If hi is nil, there is no last key. For Part the function is
-// nil.
+// Between returns a function that reports whether any key from lo to hi, inclusive, may
+// belong to a name of the given reach. A nil hi means no upper limit. For the reach Part,
+// Between returns nil.
 func (n *Name) Between(of Reach) func(lo, hi []byte) bool {
 	switch {
 	case of <= Begins:
@@ -161,21 +162,21 @@ func (n *Name) Between(of Reach) func(lo, hi []byte) bool {
 	return nil
 }
 
-// minPart is the shortest name that is also searched for inside other names.
+// minPart is the minimum length of a name that is also searched inside other names.
 const minPart = 3
 
-// Containers are compared first, so each class outweighs the rest of a score.
+// Containers are compared first, so each of these values exceeds the rest of a score.
 const (
-	exactContainer  = 1000 // Store.Open is Open in Store, or in x.Store
-	foldedContainer = 500  // in store
+	exactContainer  = 1000 // the wanted Store.Open is defined as Open in Store or in x.Store
+	foldedContainer = 500  // in store, in another case
 	placeContainer  = 250  // in store.py, or in a folder store
 	likeContainer   = 100  // in StoreOptions
 )
 
-// Score rates a definition that is like the name. weight is the weight of its path.
+// Score rates a definition with a similar name. weight is the Weight of its path.
 func (n *Name) Score(likeness float64, kind symbols.Kind, container, file string, weight float64) float64 {
 	v := likeness + 2*rank.KindWeight(kind)
-	if kind == symbols.Module { // a package clause is in every file
+	if kind == symbols.Module { // every file has a package clause
 		v--
 	}
 	if container == "" {
@@ -188,7 +189,8 @@ func (n *Name) Score(likeness float64, kind symbols.Kind, container, file string
 	return v
 }
 
-// Weight returns the weight of a path: among equals, one nearer to the top is likelier.
+// Weight returns the weight of a path. Among otherwise equal definitions, one closer to
+// the top is likelier to be wanted.
 func Weight(path string) float64 {
 	return rank.PathWeight(path) * (1 - 0.01*float64(min(strings.Count(path, "/"), 20)))
 }
@@ -217,8 +219,8 @@ func (n *Name) within(container, file string) float64 {
 	return 0
 }
 
-// Alone reports whether only the best of several definitions answers the query, because it
-// alone has exactly the container.
+// Alone reports whether only the best definition answers the query, because it is the only
+// one with exactly this container. best and second are the two highest scores.
 func (n *Name) Alone(best, second float64) bool {
 	return n.folded != "" && best >= exactContainer && second < exactContainer
 }

@@ -5,23 +5,23 @@ import (
 	"math/bits"
 )
 
-// typo measures the distance of names from the typed one: letters missing, doubled, wrong
-// or swapped.
+// typo compares names with the typed name: letters may be missing, doubled, wrong or
+// swapped.
 type typo struct {
 	key  string
-	most int    // edits at most
-	seen uint64 // letters of the key
+	most int    // maximum number of edits
+	seen uint64 // set of letters in key
 }
 
-// LostGrams is the largest number of three-letter substrings of a name that one edit
-// changes: swapping two letters affects four.
+// LostGrams is the maximum number of three-letter substrings of a name that one edit
+// changes: swapping two letters changes four.
 const LostGrams = 4
 
-// maxTypo is the longest name compared.
+// maxTypo is the length of the longest name that is compared.
 const maxTypo = 120
 
-// newTypo allows one edit from 3 letters on, two from 6 on if the first two letters are
-// right.
+// newTypo allows one edit in names of at least 3 letters, and two in names of at least 6
+// whose first two letters are right.
 func newTypo(key string) *typo {
 	t := &typo{key: key, seen: letters([]byte(key))}
 	switch n := len(key); {
@@ -33,7 +33,7 @@ func newTypo(key string) *typo {
 	return t
 }
 
-// letters returns a set with a bit for each byte that occurs, modulo 64.
+// letters returns the set of bytes in s, modulo 64, as bits.
 func letters(s []byte) (set uint64) {
 	for _, c := range s {
 		set |= 1 << (c & 63)
@@ -41,8 +41,9 @@ func letters(s []byte) (set uint64) {
 	return set
 }
 
-// likeness returns a value between prefix and equality for one edit, below a part of a word
-// for two, and the number of edits. 0 is too far.
+// likeness returns the likeness of a key and the number of edits. For one edit the likeness
+// is between those of a prefix and an equal name; for two it is below that of a part of a
+// word. If there are too many edits, it is 0.
 func (t *typo) likeness(key []byte) (v float64, edits int) {
 	if t.most == 0 || len(key) > len(t.key)+t.most || len(key)+t.most < len(t.key) {
 		return 0, 0
@@ -59,16 +60,17 @@ func (t *typo) likeness(key []byte) (v float64, edits int) {
 	if d == 2 {
 		v = 2.9
 	}
-	if key[0] != t.key[0] { // people know the first letter of a name
+	if key[0] != t.key[0] { // the first letter is hardly ever mistyped
 		v -= 0.4
 	}
 	if len(key) == len(t.key) && d == 1 && t.replaced(key) {
-		v -= 0.2 // a wrong letter is rarer than a missing or doubled one
+		v -= 0.2 // a wrong letter is less frequent than a missing or doubled one
 	}
 	return v, d
 }
 
-// replaced reports whether exactly one letter differs; a swap counts as two.
+// replaced reports whether exactly one letter differs. Swapped letters are two
+// differences.
 func (t *typo) replaced(key []byte) bool {
 	n := 0
 	for i := range key {
@@ -79,8 +81,8 @@ func (t *typo) replaced(key []byte) bool {
 	return n == 1
 }
 
-// distance returns the number of edits, or more than allowed: letters inserted, deleted,
-// replaced, or two neighbours swapped (optimal string alignment).
+// distance returns the number of edits, or a number above the maximum. Edits insert,
+// delete or replace a letter, or swap two adjacent letters (optimal string alignment).
 func (t *typo) distance(key []byte) int {
 	var rows [3]typoRow
 	before, last, row := &rows[0], &rows[1], &rows[2]
@@ -95,11 +97,11 @@ func (t *typo) distance(key []byte) int {
 	return int(last[len(t.key)])
 }
 
-// typoRow has the edits between a prefix of a key and each prefix of the typed key, by the
-// latter's length.
+// typoRow holds the number of edits between a prefix of some key and each prefix of the
+// typed key, indexed by the length of the latter.
 type typoRow [maxTypo + 1]uint8
 
-// firstRow is the row of the empty prefix, farAway the one before it.
+// firstRow is the row of the empty prefix; farAway is used as the row before it.
 var firstRow, farAway = func() (first, far typoRow) {
 	for j := range first {
 		first[j], far[j] = uint8(j), maxTypo
@@ -107,8 +109,8 @@ var firstRow, farAway = func() (first, far typoRow) {
 	return first, far
 }()
 
-// step computes the row of a prefix extended by one letter, c after prev, and returns the
-// least number of edits in it.
+// step computes the row of a prefix extended by one letter. c is the letter and prev the
+// one before it. least is the smallest number in the row.
 func (t *typo) step(row, last, before *typoRow, prev, c byte) (least uint8) {
 	row[0] = last[0] + 1
 	least = row[0]
@@ -127,8 +129,8 @@ func (t *typo) step(row, last, before *typoRow, prev, c byte) (least uint8) {
 	return least
 }
 
-// one reports whether some key from lo to hi, inclusive, may be the typed one with one edit.
-// If hi is nil, there is no last key.
+// one reports whether any key from lo to hi, inclusive, differs from the typed key by at
+// most one edit. A nil hi means no upper limit.
 func (t *typo) one(lo, hi []byte) bool {
 	if t.most == 0 {
 		return false
@@ -137,7 +139,7 @@ func (t *typo) one(lo, hi []byte) bool {
 	return r.reach(0, true, hi != nil, 0, &farAway, &firstRow)
 }
 
-// two is like one for two edits after the first two letters.
+// two does the same for two edits after the first two letters.
 func (t *typo) two(lo, hi []byte) bool {
 	if t.most < 2 {
 		return false
@@ -154,16 +156,16 @@ func (t *typo) two(lo, hi []byte) bool {
 	return r.reach(2, above, below, first[1], &before, &row)
 }
 
-// typoRange looks for a key from lo to hi.
+// typoRange searches for a key from lo to hi.
 type typoRange struct {
 	*typo
 	most   uint8
 	lo, hi []byte
 }
 
-// reach reports whether a prefix of n letters, the last of them prev, can become such a
-// key. above and below say that it is a prefix of lo, and of hi, which then limit the next
-// letter.
+// reach reports whether a prefix of n letters can be extended to such a key. prev is its
+// last letter. above reports whether the prefix is also a prefix of lo, and below whether
+// it is one of hi; they then limit the next letter.
 func (r *typoRange) reach(n int, above, below bool, prev byte, before, last *typoRow) bool {
 	least := uint8(maxTypo)
 	for j := range len(r.key) + 1 {
@@ -179,7 +181,7 @@ func (r *typoRange) reach(n int, above, below bool, prev byte, before, last *typ
 	if below && n == len(r.hi) {
 		return false
 	}
-	from, to := 0, 255 // letters that can follow and lift the limits
+	from, to := 0, 255 // letters that may follow and leave both limits behind
 	if above {
 		from = int(r.lo[n]) + 1
 	}
@@ -200,7 +202,7 @@ func (r *typoRange) reach(n int, above, below bool, prev byte, before, last *typ
 	return above && along(r.lo[n], true, false) || below && along(r.hi[n], false, true)
 }
 
-// goesOn reports whether a letter in [from, to] can come next without another edit.
+// goesOn reports whether a letter in [from, to] may follow without another edit.
 func (r *typoRange) goesOn(from, to int, prev byte, before, last *typoRow) bool {
 	for j := range len(r.key) {
 		if c := int(r.key[j]); c < from || c > to {

@@ -19,18 +19,18 @@ import (
 	"quarry/search"
 )
 
-// scriptTexts are sentences in scripts of all kinds.
+// scriptTexts are sentences in various scripts.
 var scriptTexts = map[string]string{
 	"Han": "如何登录系统并修改密码用户手册", "Katakana": "ログイン画面を表示するユーザー", "Thai": "วิธีเข้าสู่ระบบและเปลี่ยนรหัสผ่าน", "Hangul": "로그인 화면 비밀번호를 변경",
 	"Latin": "Haushaltsplanung Übersicht Straße reliability getUserName naïve", "Cyrillic": "Перезагрузка сервера пользователя", "Greek": "Επανεκκίνηση διακομιστή",
 	"Arabic": "إعادة تشغيل الخادم", "Hebrew": "הפעלה מחדש של השרת", "Devanagari": "सर्वर पुनः आरंभ करें", "Georgian": "მომხმარებელი სერვერი", "Khmer": "ការចូលប្រព័ន្ធ",
-	"Long":    "სერვერი მომხმარებლისსერვერისგადატვირთვა", // a word of 93 bytes, too long to be counted
+	"Long":    "სერვერი მომხმარებლისსერვერისგადატვირთვა", // contains a word of 93 bytes, which is too long to be counted
 	"Bengali": "সার্ভার পুনরায় চালু করুন", "Tamil": "சேவையகத்தை மறுதொடக்கம்",
 }
 
-// What is said to be nowhere is nowhere: a plain search of the same word in the
-// same files finds nothing either. QUARRY_SCRIPTS_CORPUS is a folder of markdown in
-// many scripts, for words of real texts.
+// If an answer says that a word doesn't occur, a plain search for it in the same files
+// finds nothing either. QUARRY_SCRIPTS_CORPUS is a folder of Markdown files in many
+// scripts, from which words are taken.
 func TestAbsenceIsTrue(t *testing.T) {
 	stress.SkipTiny(t)
 	ctx := t.Context()
@@ -88,7 +88,7 @@ func TestAbsenceIsTrue(t *testing.T) {
 	}
 }
 
-// falseAbsence compares what searches say of a word with a plain search.
+// falseAbsence compares searches for a word with a plain search.
 func falseAbsence(ctx context.Context, ws *quarry.Workspace, word string, names []string) (there bool, err error) {
 	notes := search.Scope{Globs: []string{"**/*.md"}, Dialect: search.Plain}
 	plain, err := ws.Search(ctx, search.Query{Pattern: word, Detail: search.Files, Match: match.Options{Syntax: match.Literal, Case: match.Insensitive}})
@@ -124,7 +124,7 @@ func falseAbsence(ctx context.Context, ws *quarry.Workspace, word string, names 
 	return there, nil
 }
 
-// definedNames are the names of all definitions, in lower case.
+// definedNames returns the names of all definitions, in lower case.
 func definedNames(t *testing.T, ctx context.Context, ws *quarry.Workspace) (names []string) {
 	t.Helper()
 	r, err := ws.Symbols(ctx, search.SymbolQuery{Limit: 1 << 20})
@@ -137,7 +137,7 @@ func definedNames(t *testing.T, ctx context.Context, ws *quarry.Workspace) (name
 	return names
 }
 
-// wordsByScript are the words of a folder's texts, by the script of their first
+// wordsByScript returns the words in a folder's texts, by the script of their first
 // letter.
 func wordsByScript(t *testing.T, dir string) map[string][]string {
 	t.Helper()
@@ -171,7 +171,7 @@ func wordsByScript(t *testing.T, dir string) map[string][]string {
 	return out
 }
 
-// randomPart is a word, a part of it, or something that hardly occurs.
+// randomPart returns a word, a part of one, or a text that hardly ever occurs.
 func randomPart(r *rand.Rand, words, others []string) string {
 	letters := []rune(words[r.IntN(len(words))])
 	from := 0
@@ -182,7 +182,7 @@ func randomPart(r *rand.Rand, words, others []string) string {
 		letters = letters[:1+r.IntN(len(letters))]
 	}
 	word := string(letters[from:])
-	if r.IntN(4) == 0 { // not from one text
+	if r.IntN(4) == 0 { // not taken from a single text
 		other := []rune(others[r.IntN(len(others))])
 		word += string(other[r.IntN(len(other)):])
 	}

@@ -14,8 +14,8 @@ import (
 	"quarry/internal/vault"
 )
 
-// view reads the view of a base that a term names: File.base#View, or its first one,
-// with @Note for the note that shows it.
+// view reads the view of a base that a term selects: File.base#View, or the first view of
+// the file. After @, the term may give the note that embeds the base.
 func (b *Book) view(ctx context.Context, t *notefilter.Term) (*notefilter.View, noteFilter, error) {
 	shown := notefilter.Shown{Now: time.Now()}
 	view := t.Value
@@ -63,7 +63,8 @@ func (b *Book) view(ctx context.Context, t *notefilter.Term) (*notefilter.View, 
 	return nil, noteFilter{}, &notefilter.Error{At: t.At, What: fmt.Sprintf("%s has no view %q; it has %s", fault.Printable(n.Path), want, strings.Join(names, ", "))}
 }
 
-// baseTable answers with the rows of a base, in its columns unless others are asked for.
+// baseTable answers with the rows of a base. It has the base's own columns unless the
+// query asks for others.
 func (b *Book) baseTable(ctx context.Context, term *notefilter.Term, q TableQuery) (*Table, error) {
 	v, filter, err := b.view(ctx, term)
 	if err != nil {
@@ -96,7 +97,7 @@ func (b *Book) baseTable(ctx context.Context, term *notefilter.Term, q TableQuer
 	return t, err
 }
 
-// baseColumn makes a column of a base: note.age, age, or file.name.
+// baseColumn makes a column from a name used in bases: note.age, age, or file.name.
 func (b *Book) baseColumn(name string) column {
 	if field, ok := strings.CutPrefix(name, "file."); ok {
 		c, _ := b.fileColumn(baseField(field))
@@ -110,7 +111,7 @@ func (b *Book) baseColumn(name string) column {
 	}}
 }
 
-// baseField is the name of fileColumn for a field that bases call file.x.
+// baseField returns the name that fileColumn uses for a base's file.x.
 func baseField(field string) string {
 	if plain, ok := map[string]string{"basename": "name", "name": "file name", "mtime": "modified", "ctime": "created"}[field]; ok {
 		return plain
@@ -118,7 +119,7 @@ func baseField(field string) string {
 	return field
 }
 
-// property is the value of a property in the front matter.
+// property returns the values of a property in the front matter.
 func property(ctx context.Context, f *notefields.Facts, name string) (values []string, list bool) {
 	for _, p := range f.Named(ctx, name, false) {
 		return p.Values, p.List
@@ -126,13 +127,13 @@ func property(ctx context.Context, f *notefields.Facts, name string) (values []s
 	return nil, false
 }
 
-// statementFilter makes the filter of a statement of a base.
+// statementFilter makes the filter for a statement of a base.
 func (b *Book) statementFilter(ctx context.Context, t *notefilter.Term) (noteFilter, error) {
 	name, ofNote := strings.CutPrefix(t.Key, "note.")
 	switch {
 	case t.Op == "hasLink":
 		f, err := b.linkFilter(ctx, t)
-		if errors.Is(err, fault.NotFound) { // nothing has the name
+		if errors.Is(err, fault.NotFound) { // no file has that name
 			return noteFilter{admits: func(context.Context, string, *notefields.Facts) bool { return false }}, nil
 		}
 		return f, err
@@ -170,7 +171,7 @@ func (b *Book) statementFilter(ctx context.Context, t *notefilter.Term) (noteFil
 	}}, nil
 }
 
-// others adds the rows of files without text, which bases have too.
+// others adds rows for files without text, which bases include.
 func (b *Book) others(ctx context.Context, rows []*Row, look func(path string, f *notefields.Facts, text []byte) any) ([]*Row, error) {
 	paths, err := b.paths(ctx, false)
 	for _, p := range paths {

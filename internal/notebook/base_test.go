@@ -7,12 +7,12 @@ import (
 	"quarry/internal/notebook"
 )
 
-// Bases written after the facts of Obsidian's documentation, with the rows that follow
-// from it.
+// bases are examples according to Obsidian's documentation, with the rows that they
+// should have.
 var bases = []struct {
 	name, base, view string
-	want             string // rows: a path, or a path and its cells
-	says             string // what the answer calls unsupported, or the error
+	want             string // rows: paths, or paths with cells
+	says             string // what the answer reports as unsupported, or the error
 }{
 	{"no filters", "views:\n  - type: table\n    name: All\n", "", "Books/Dune.md Books/Emma.md Books/Old/Iliad.md Books/Ulysses.md Index.md People/Frank Herbert.md People/Jane Austen.md Plan.canvas b.base cover.png", ""},
 	{"one statement", "filters: 'file.hasTag(\"book\")'\n", "", "Books/Dune.md Books/Emma.md Books/Old/Iliad.md Books/Ulysses.md", ""},

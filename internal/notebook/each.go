@@ -15,8 +15,8 @@ import (
 	"quarry/search"
 )
 
-// mentioning lists the files that match one of the expressions, in any case; all
-// notes and canvases if there are none.
+// mentioning lists the files that match one of the expressions, in any case. Without
+// expressions it lists all notes and canvases.
 func (b *Book) mentioning(ctx context.Context, all bool, exprs []string, globs ...string) ([]string, error) {
 	if len(exprs) == 0 {
 		return b.paths(ctx, all, globs...)
@@ -36,22 +36,23 @@ func (b *Book) mentioning(ctx context.Context, all bool, exprs []string, globs .
 	return out, nil
 }
 
-// factQuery asks for the facts of notes, by an index if it has them.
+// factQuery is a query for facts about notes, which come from the index if it has them.
 type factQuery struct {
-	all   bool // with ignored ones
+	all   bool // includes ignored notes
 	globs []string
-	keys  []uint64 // of notes that are wanted; none are all
-	want  uint64   // the facts that look needs
-	// may, if set, tells texts that are not wanted.
+	keys  []uint64 // notes with one of these keys; none means all notes
+	want  uint64   // the facts that look needs, as bits
+	// may, if set, returns false for texts that can be skipped.
 	may func(text []byte) bool
-	// look makes a value of a note; nil is none. With a text it is called on several
-	// goroutines; without, from one, and the facts are valid until it returns.
+	// look makes a value from a note; nil drops the note. If text is given, look is
+	// called on several goroutines. Otherwise it is called on one, and the facts are only
+	// valid during the call.
 	look func(path string, f *notefields.Facts, text []byte) any
-	// must says that a note that can't be read is an error.
+	// must makes an unreadable note an error.
 	must bool
 }
 
-// eachFact calls yield with the values of notes, in path order.
+// eachFact calls yield with the values that q.look makes, in path order.
 func (b *Book) eachFact(ctx context.Context, q factQuery, yield func(path string, found any)) error {
 	type value struct {
 		path  string
@@ -79,7 +80,7 @@ func (b *Book) eachFact(ctx context.Context, q factQuery, yield func(path string
 		if k.Reason != search.TooLarge && (!q.must || k.Reason != search.Unreadable) {
 			continue
 		}
-		n, _, err := b.readText(ctx, k.Path) // a note may be larger than what is ranked
+		n, _, err := b.readText(ctx, k.Path) // the note may be too large for a ranked search
 		switch {
 		case errors.Is(err, fault.NotFound), errors.Is(err, fault.NotText), err != nil && !q.must:
 			continue
@@ -99,14 +100,14 @@ func (b *Book) eachFact(ctx context.Context, q factQuery, yield func(path string
 	return nil
 }
 
-// eachNote reads files in parallel and calls f for each, in path order. A file
-// that is gone, or is not text, is skipped; another failure ends the loop.
+// eachNote reads files in parallel and calls f for each in path order. Files that have
+// vanished or are not text are skipped. Any other failure ends the loop.
 func (b *Book) eachNote(ctx context.Context, paths []string, f func(*Note) error) error {
 	return inParallel(ctx, paths, func(p string) (*Note, error) { return b.read(ctx, p) }, f)
 }
 
-// inParallel makes a value of each file on all processors, and calls f for
-// each, in path order.
+// inParallel makes a value from each file using all processors, and calls f with each in
+// path order.
 func inParallel[T any](ctx context.Context, paths []string, work func(path string) (T, error), f func(T) error) error {
 	const ahead = 256
 	made, errs := make([]T, ahead), make([]error, ahead)

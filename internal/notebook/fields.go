@@ -20,11 +20,11 @@ import (
 type Property struct {
 	Name  string
 	Value any
-	Raw   string // as it is written, key and value
-	Line  int    // where it begins, from 1; 0 without Raw
+	Raw   string // the source text of key and value
+	Line  int    // first line of Raw, starting at 1; 0 without Raw
 }
 
-// Properties returns the properties of a note, in the order they stand.
+// Properties returns the properties of a note in file order.
 func (b *Book) Properties(ctx context.Context, path string) (*Note, []Property, error) {
 	n, err := b.Read(ctx, path)
 	if err != nil {
@@ -56,9 +56,9 @@ func (b *Book) Properties(ctx context.Context, path string) (*Note, []Property, 
 	return n, out, nil
 }
 
-// SetProperties sets and deletes properties of notes, in one change. A nil value is
-// null; remove lists the properties to delete. A note that filters selected and that
-// lacks one of these keeps the rest.
+// SetProperties sets and deletes properties of notes, as one change. A nil value is null;
+// remove lists the properties to delete. If filters selected the notes, a note may lack
+// some of the properties to delete.
 func (b *Book) SetProperties(ctx context.Context, notes Chosen, set map[string]any, remove []string, o Options) (*change.Change, error) {
 	var done []string
 	if len(set) > 0 {
@@ -73,7 +73,7 @@ func (b *Book) SetProperties(ctx context.Context, notes Chosen, set map[string]a
 		if len(set) == 0 {
 			lacks = "no " + strings.Join(remove, ", ")
 		}
-		replaced := 0 // notes that had another value
+		replaced := 0 // number of notes that had another value
 		summary := func(notes int) string {
 			if replaced == 0 {
 				return inNotes(what)(notes)
@@ -114,8 +114,8 @@ func (b *Book) SetProperties(ctx context.Context, notes Chosen, set map[string]a
 	return b.apply(ctx, fmt.Sprintf("%s in %s", what, fault.Printable(n.Path)), o, narrow(n, op, text))
 }
 
-// withProperties is the text of a note after properties were set and deleted. One
-// that isn't there to be deleted is an error unless it may be missing.
+// withProperties returns the text of a note after properties are set and deleted.
+// Deleting a property that the note lacks is an error unless missing is set.
 func withProperties(ctx context.Context, text []byte, set map[string]any, remove []string, missing bool) ([]byte, error) {
 	names, err := vault.ReadHead(ctx, text).Names()
 	if err != nil {
@@ -148,21 +148,21 @@ func withProperties(ctx context.Context, text []byte, set map[string]any, remove
 
 func frontMatterEnd(text []byte) int { return vault.FindFrontMatter(text).Body }
 
-// narrow reduces the edit of a note to the bytes that change.
+// narrow limits the edit of a note to the bytes that change.
 func narrow(n *Note, op change.Op, text []byte) change.Op {
 	a, z := splice.Ends(n.Text, text)
 	op.Edits = []change.Edit{{Verb: change.ReplaceSpan, Start: a, End: len(n.Text) - z, New: string(text[a : len(text)-z])}}
 	return op
 }
 
-// Names counts the notes that have each property, or each tag.
+// Name is the name of a property or tag, with the number of notes that have it.
 type Name struct {
 	Name  string
 	Notes int
-	Uses  int // of a tag, how often it stands there
+	Uses  int // number of occurrences, for a tag
 }
 
-// PropertyNames lists the properties of the vault, the most used first.
+// PropertyNames lists the properties in the vault, the most frequent first.
 func (b *Book) PropertyNames(ctx context.Context) ([]Name, error) {
 	counts := map[string]*Name{}
 	err := b.eachFact(ctx, factQuery{globs: onlyNotes, want: notefields.Names, look: func(_ string, f *notefields.Facts, _ []byte) any {
@@ -178,10 +178,10 @@ func (b *Book) PropertyNames(ctx context.Context) ([]Name, error) {
 	return byCount(counts), err
 }
 
-// onlyNotes are the files that have tags and properties.
+// onlyNotes matches the files that can have tags and properties.
 var onlyNotes = []string{"**/*.md"}
 
-// some is a list that is not empty, else nil.
+// some returns a list, or nil if it is empty.
 func some[T any](list []T) any {
 	if len(list) == 0 {
 		return nil
@@ -203,9 +203,9 @@ func byCount(counts map[string]*Name) []Name {
 	return out
 }
 
-// RenameProperty renames a property in every note that has it, or in one, as one
-// change. Notes whose front matter can't be changed safely are named in the
-// change's warnings and stay as they are.
+// RenameProperty renames a property as one change, in one note or, if path is "", in
+// every note that has it. Notes whose front matter can't be changed safely are left
+// unchanged and named in the change's warnings.
 func (b *Book) RenameProperty(ctx context.Context, path, from, to string, o Options) (*change.Change, error) {
 	if strings.TrimSpace(from) == "" || strings.TrimSpace(to) == "" {
 		return nil, fault.New(fault.InvalidArgument, "name the property and its new name", "")
@@ -217,8 +217,8 @@ func (b *Book) RenameProperty(ctx context.Context, path, from, to string, o Opti
 	})
 }
 
-// Tags lists the tags of the vault, or of one note, the most used first. A
-// nested tag does not count for its parents.
+// Tags lists the tags of the vault, or of one note, the most frequent first. A nested tag
+// doesn't count for its parents.
 func (b *Book) Tags(ctx context.Context, path string) ([]Name, error) {
 	counts := map[string]*Name{}
 	add := func(tags []string) {
@@ -248,7 +248,7 @@ func (b *Book) Tags(ctx context.Context, path string) ([]Name, error) {
 	return byCount(counts), err
 }
 
-// Tagged lists the notes with a tag, or one nested in it, in path order.
+// Tagged lists the notes with a tag or one nested in it, in path order.
 func (b *Book) Tagged(ctx context.Context, tag string) ([]string, error) {
 	tag, err := vault.CleanTag(tag)
 	if err != nil {
@@ -264,8 +264,8 @@ func (b *Book) Tagged(ctx context.Context, tag string) ([]string, error) {
 	return out, err
 }
 
-// RenameTag renames a tag and those nested in it, in every note or in one, as
-// one change.
+// RenameTag renames a tag, and the tags nested in it, as one change: in one note or in
+// all.
 func (b *Book) RenameTag(ctx context.Context, path, from, to string, o Options) (*change.Change, error) {
 	clean, err := vault.CleanTag(from)
 	if err != nil {
@@ -281,15 +281,14 @@ func (b *Book) RenameTag(ctx context.Context, path, from, to string, o Options) 
 	})
 }
 
-// Chosen says which notes a change is for: one, those that filters of a search
-// select, or all.
+// Chosen selects the notes to change: one note, those that filters select, or all.
 type Chosen struct {
 	Path  string
-	Where string // filters, as search_notes has them
+	Where string // filters as in search_notes
 }
 
-// paths lists the chosen notes. Of all notes those that match one of the
-// expressions are enough.
+// paths lists the chosen notes. If all notes are chosen, it lists only those that match
+// one of the expressions.
 func (c *Chosen) paths(ctx context.Context, b *Book, exprs []string) ([]string, error) {
 	if c.Where == "" {
 		return b.mentioning(ctx, true, exprs, "**/*.md")
@@ -319,11 +318,11 @@ func (c *Chosen) paths(ctx context.Context, b *Book, exprs []string) ([]string, 
 
 var errWords = fault.New(fault.InvalidArgument, "notes to change are selected by filters alone, without words", fault.HintOf(ErrFilter))
 
-// ErrNoNote is for filters that select no note, or none that would change.
+// ErrNoNote is returned if filters select no note, or if none of the notes would change.
 var ErrNoNote = fault.New(fault.NotFound, "no chosen note changes", "look at the notes with search_notes")
 
-// AddTag gives notes a tag in their front matter, as one change. A note that has it
-// already stays as it is.
+// AddTag adds a tag to the front matter of notes, as one change. Notes that already have
+// it are left unchanged.
 func (b *Book) AddTag(ctx context.Context, notes Chosen, tag string, o Options) (*change.Change, error) {
 	clean, err := vault.CleanTag(tag)
 	if err != nil {
@@ -334,16 +333,16 @@ func (b *Book) AddTag(ctx context.Context, notes Chosen, tag string, o Options) 
 	})
 }
 
-// inNotes words a change of so many notes.
+// inNotes returns a function that words the summary of a change in a number of notes.
 func inNotes(what string) func(notes int) string {
 	return func(notes int) string { return fmt.Sprintf("%s in %s", what, fault.Count(notes, "note")) }
 }
 
-// editAll makes the same change in every chosen note it concerns, as one change.
-// lacks says what a selected note has that makes the change needless.
+// editAll makes the same edit in every chosen note, as one change. lacks gives the reason
+// if a selected note doesn't need the edit.
 func (b *Book) editAll(ctx context.Context, notes Chosen, exprs []string, summary func(notes int) string, lacks string, none error, o Options, splices func([]byte) ([]vault.Splice, error)) (*change.Change, error) {
 	var ops []change.Op
-	left := map[string][]string{} // reason to notes
+	left := map[string][]string{} // the unchanged notes, by reason
 	add := func(n *Note) error {
 		s, err := splices(n.Text)
 		reason := lacks
@@ -397,10 +396,10 @@ func (b *Book) editAll(ctx context.Context, notes Chosen, exprs []string, summar
 	return c, err
 }
 
-// leftNamed is how many notes that were left alone are named for each reason.
+// leftNamed limits the unchanged notes that are named for each reason.
 const leftNamed = 10
 
-// leftAlone words why notes were left alone: "1 note has no front matter: c.md".
+// leftAlone words why notes are unchanged: "1 note has no front matter: c.md".
 func leftAlone(left map[string][]string) (out []string) {
 	for _, reason := range slices.Sorted(maps.Keys(left)) {
 		paths := left[reason]

@@ -18,17 +18,17 @@ import (
 	"quarry/internal/vault"
 )
 
-// noteFilter decides whether a note may be in the answer. The zero value admits all.
+// noteFilter decides which notes are selected. The zero value selects all.
 type noteFilter struct {
-	want   uint64 // the facts it needs
-	slow   bool   // it asks the file system
+	want   uint64 // the facts it needs, as bits
+	slow   bool   // it needs information from the file system
 	admits func(ctx context.Context, path string, f *notefields.Facts) bool
 }
 
-// ErrFilter is for a filter of a query that can't be read.
+// ErrFilter is returned for an invalid filter in a query.
 var ErrFilter = fault.New(fault.InvalidArgument, "invalid filter", "use tag:name, property:name, property:name>=value, has:name, path:text, heading:text, link:note, task:todo, modified:>date; a minus before a filter, OR and parentheses combine them")
 
-// readFilters takes the filters out of a query and returns its words.
+// readFilters splits a query into words and filters.
 func (b *Book) readFilters(ctx context.Context, query string) (words string, filter *noteFilter, err error) {
 	words, expr, err := notefilter.Parse(query)
 	if err != nil || expr == nil {
@@ -67,7 +67,7 @@ func (b *Book) filter(ctx context.Context, e *notefilter.Expr) (noteFilter, erro
 		out.want |= parts[i].want
 		out.slow = out.slow || parts[i].slow
 	}
-	slices.SortStableFunc(parts, func(a, b noteFilter) int { // the file system is asked last
+	slices.SortStableFunc(parts, func(a, b noteFilter) int { // filters that use the file system come last
 		switch {
 		case a.slow == b.slow:
 			return 0
@@ -82,7 +82,7 @@ func (b *Book) filter(ctx context.Context, e *notefilter.Expr) (noteFilter, erro
 	return out, nil
 }
 
-// term makes the filter of one term.
+// term makes the filter for one term.
 func (b *Book) term(ctx context.Context, t *notefilter.Term) (noteFilter, error) {
 	switch t.Name {
 	case "tag":
@@ -124,13 +124,13 @@ func hasTag(ctx context.Context, f *notefields.Facts, tag string) bool {
 	return slices.ContainsFunc(f.Tags(ctx), func(t string) bool { return vault.HasTag(t, tag) })
 }
 
-// propertyFilter: the note has the property, and its values pass the comparison. One
-// without the property passes none, != included.
+// propertyFilter selects the notes that have the property and whose values pass the
+// comparison. A note without the property is never selected, not even by !=.
 func propertyFilter(t *notefilter.Term, now time.Time) noteFilter {
 	test := t.Comparison(now)
 	return noteFilter{want: notefields.Properties | notefields.Inline, admits: func(ctx context.Context, _ string, f *notefields.Facts) (passes bool) {
 		for _, p := range f.Named(ctx, t.Key, true) {
-			if passes = t.Op == "" || test.Passes(p.Values); passes == (t.Op != "!=") { // != has to hold for each of them
+			if passes = t.Op == "" || test.Passes(p.Values); passes == (t.Op != "!=") { // != must hold for each of several properties of that name
 				break
 			}
 		}
@@ -138,7 +138,8 @@ func propertyFilter(t *notefilter.Term, now time.Time) noteFilter {
 	}}
 }
 
-// hasFilter: the note has tags, links, headings, tasks, or a property with a value.
+// hasFilter selects the notes that have tags, links, headings, tasks, or a property with
+// a value.
 func hasFilter(name string) noteFilter {
 	switch name = strings.ToLower(name); name {
 	case "tags", "tag":
@@ -167,7 +168,7 @@ func hasFilter(name string) noteFilter {
 	}}
 }
 
-// taskFilter: the note has a task that is open or done, or that has such a date.
+// taskFilter selects the notes with a task that is open, or done, or has such a date.
 func taskFilter(t *notefilter.Term, now time.Time) (noteFilter, error) {
 	key := strings.ToLower(t.Key)
 	date := slices.Index(vault.TaskDates[:], key)
@@ -199,7 +200,7 @@ func taskFilter(t *notefilter.Term, now time.Time) (noteFilter, error) {
 	}}, nil
 }
 
-// timeFilter compares the times of a note's file.
+// timeFilter compares a time of the note's file.
 func (b *Book) timeFilter(t *notefilter.Term) (noteFilter, error) {
 	test, err := t.Time(time.Now())
 	times := fileInfos{b: b, created: t.Name == "created"}
@@ -209,9 +210,9 @@ func (b *Book) timeFilter(t *notefilter.Term) (noteFilter, error) {
 	}}, err
 }
 
-// linkFilter: the note has a link that leads to the target, which is named as links and
-// moves name it: by its path or its name, with or without .md, by an alias, and with a
-// heading or block. A note's links to itself don't count, as in Backlinks.
+// linkFilter selects the notes with a link to the target. As in links and moves, the
+// target is given by its path or its name, with or without .md, or by an alias, and may
+// include a heading or block. As in Backlinks, a note's links to itself don't count.
 func (b *Book) linkFilter(ctx context.Context, t *notefilter.Term) (noteFilter, error) {
 	name, sub, _ := strings.Cut(t.Value, "#")
 	name = strings.Trim(strings.TrimSpace(name), "/")
@@ -219,7 +220,7 @@ func (b *Book) linkFilter(ctx context.Context, t *notefilter.Term) (noteFilter, 
 	if err != nil {
 		return noteFilter{}, err
 	}
-	if len(targets) == 0 { // some notes name it all the same
+	if len(targets) == 0 { // there is no such file, but some notes have a link of this name
 		return noteFilter{want: notefields.Links, admits: func(ctx context.Context, _ string, f *notefields.Facts) bool { return names(ctx, f, name) }}, nil
 	}
 	ix, err := b.namesakes(ctx, false, targets...)
@@ -244,7 +245,7 @@ func (b *Book) linkFilter(ctx context.Context, t *notefilter.Term) (noteFilter, 
 	}}, nil
 }
 
-// names reports whether a note has a link with this name, wherever it leads.
+// names reports whether a note has a link with this name, whatever it resolves to.
 func names(ctx context.Context, f *notefields.Facts, name string) (found bool) {
 	f.EachLink(ctx, func(_ int, l *vault.Link) bool {
 		found = l.Names(name)
@@ -253,9 +254,10 @@ func names(ctx context.Context, f *notefields.Facts, name string) (found bool) {
 	return found
 }
 
-// targets are the files that a name means: a path, else all files of the name, else
-// the notes that have it as an alias. There are none if the name occurs only in links
-// that lead nowhere; a name that is nowhere is an error.
+// targets returns the files that a name means: the file with this path, or else all files
+// with this name, or else the notes with this alias. If the name occurs only in links
+// that don't resolve, there are none. If it doesn't occur at all, targets returns an
+// error.
 func (b *Book) targets(ctx context.Context, name string) ([]string, error) {
 	if p, err := b.resolve(ctx, name); err == nil {
 		return []string{p}, nil
@@ -296,7 +298,7 @@ func (b *Book) targets(ctx context.Context, name string) ([]string, error) {
 	return nil, b.noTarget(ctx, name)
 }
 
-// noTarget is the error for a name that no note has, with the nearest ones.
+// noTarget returns the error for a name that no note has, which suggests similar names.
 func (b *Book) noTarget(ctx context.Context, name string) error {
 	paths, err := b.paths(ctx, false, "**/*.md")
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 	"quarry/search"
 )
 
-// selected are the notes that a query selects, in path order.
+// selected returns the notes that a query selects, in path order.
 func (w *world) selected(query string) ([]string, error) {
 	r, err := w.book.Search(w.t.Context(), notebook.Query{Query: query, Loose: true, Limit: 100_000, Scope: search.Scope{Globs: []string{"**/*.md"}, Dialect: search.Plain}})
 	if err != nil {
@@ -151,7 +151,8 @@ func TestNoteFilters(t *testing.T) {
 	}
 }
 
-// model is what a generated note says, for a judge that reads no text.
+// model describes a generated note, so that a filter can be evaluated without reading
+// text.
 type model struct {
 	path       string
 	tags       []string
@@ -161,7 +162,7 @@ type model struct {
 	todo, done int
 	heading    string
 	links      []string    // paths
-	projects   [][3]string // folder, name and alias of links
+	projects   [][3]string // folder, name and alias of each link
 }
 
 var modelNames = []string{"alpha", "beta", "gamma", "delta"}
@@ -224,7 +225,7 @@ func (m *model) text() string {
 	return b.String()
 }
 
-// randomFilter writes a filter and judges notes by their models.
+// randomFilter returns a random filter and a function that evaluates it for a model.
 func randomFilter(r *rand.Rand, deep int) (string, func(*model) bool) {
 	pick := func() string { return modelNames[r.IntN(len(modelNames))] }
 	if deep > 0 && r.IntN(2) == 0 {
@@ -290,7 +291,8 @@ func randomFilter(r *rand.Rand, deep int) (string, func(*model) bool) {
 	return text, judge
 }
 
-// Random filters select what the models of the notes say, with an index and without.
+// Random filters select the same notes as their evaluation for the models, with and
+// without an index.
 func TestFiltersSelectWhatModelsSay(t *testing.T) {
 	const filters = 100
 	run := stress.Start(t, "filters of notes", 80, 200)
@@ -339,8 +341,9 @@ func TestFiltersSelectWhatModelsSay(t *testing.T) {
 	}
 }
 
-// A mutated filter is refused with its place, or nothing of it is lost: the letters of
-// its terms and words are those of the query. As words alone it selects no notes to change.
+// A mutated filter is either rejected with the position of the error, or parsed completely:
+// its terms and words contain all letters of the query. If it has become mere words, it
+// can't select notes to change.
 func TestMutatedFiltersAreRefusedOrWhole(t *testing.T) {
 	r := stress.Rand(2)
 	w := newWorld(t, "a.md", "x\n")
@@ -392,7 +395,7 @@ func TestMutatedFiltersAreRefusedOrWhole(t *testing.T) {
 	}
 }
 
-// written is a filter as a query would write it.
+// written formats a filter as in a query.
 func written(e *notefilter.Expr) string {
 	switch {
 	case e.Term != nil:
@@ -411,7 +414,7 @@ func written(e *notefilter.Expr) string {
 	return "(" + strings.Join(parts, map[bool]string{true: " OR ", false: " "}[len(e.Any) > 0]) + ")"
 }
 
-// A filter with a misspelt name is an error, never words.
+// A filter with a misspelt name is an error; it isn't treated as words.
 func TestMisspeltFiltersAreRefused(t *testing.T) {
 	for _, name := range []string{"tga:a", "proprety:a=b", "haz:a", "pth:a", "-heding:a", "lnik:a", "(tasks:todo OR tag:a)"} {
 		if _, _, err := notefilter.Parse(name); err == nil || !strings.Contains(err.Error(), "at character") {
@@ -420,8 +423,8 @@ func TestMisspeltFiltersAreRefused(t *testing.T) {
 	}
 }
 
-// Random filters of the values that real notes have select the notes that a plain reading
-// of the parsed notes says. QUARRY_NOTES_CORPUS is a folder of notes.
+// Random filters with values from real notes select the same notes as a simple evaluation
+// of the parsed notes. QUARRY_NOTES_CORPUS is a folder of notes.
 func TestFiltersSelectInRealNotes(t *testing.T) {
 	dir := os.Getenv("QUARRY_NOTES_CORPUS")
 	if dir == "" {
@@ -479,11 +482,11 @@ func difference(a, b []string) (out []string) {
 	return out
 }
 
-// realNote is a parsed note, without the facts that answers are made of.
+// realNote is a parsed note. It is independent of the facts that answers are made from.
 type realNote struct {
 	path       string
 	tags       []string
-	props      map[string][]string // in lower case, inline fields too
+	props      map[string][]string // keys in lower case; includes inline fields
 	headings   []string
 	todo, done bool
 	links      bool
@@ -524,7 +527,8 @@ func readReal(ctx context.Context, dir, path string) (*realNote, error) {
 	return n, nil
 }
 
-// realFilter writes a filter with values of some note, and judges notes.
+// realFilter returns a random filter with values of some note, and a function that
+// evaluates it.
 func realFilter(r *rand.Rand, notes []*realNote, deep int) (string, func(*realNote) bool) {
 	if deep > 0 && r.IntN(2) == 0 {
 		a, ja := realFilter(r, notes, deep-1)
@@ -601,7 +605,7 @@ func realFilter(r *rand.Rand, notes []*realNote, deep int) (string, func(*realNo
 
 var wholeLink = regexp.MustCompile(`^\[\[([^\]\[|]*?)(\.md)?(#[^\]\[|]*)?(?:\|([^\]\[]*))?\]\]$`)
 
-// linkNames are the names of a value that is a link.
+// linkNames returns the names by which a value that is a link can be matched.
 func linkNames(v string) []string {
 	m := wholeLink.FindStringSubmatch(v)
 	if m == nil {
@@ -611,8 +615,8 @@ func linkNames(v string) []string {
 	return []string{target, target + m[3], target[strings.LastIndex(target, "/")+1:], m[4]}
 }
 
-// link: selects the sources of Backlinks, for every note. QUARRY_NOTES_CORPUS is a
-// folder of notes; without it they are made.
+// For every note, link: selects the sources of its Backlinks. QUARRY_NOTES_CORPUS is a
+// folder of notes; without it, notes are generated.
 func TestLinkFilterIsBacklinks(t *testing.T) {
 	dir := os.Getenv("QUARRY_NOTES_CORPUS")
 	if dir == "" {

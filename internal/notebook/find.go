@@ -18,61 +18,61 @@ import (
 )
 
 const (
-	// excerptReach is how many characters an excerpt shows on either side.
+	// excerptReach is how many characters an excerpt shows before and after a match.
 	excerptReach = 100
 	maxExcerpts  = 3
 )
 
-// Query is a search for notes by words, best first.
+// Query is a search for notes by words. Results are ordered best first.
 type Query struct {
-	// Query is words. Each must occur, in any letter case, also inside of
-	// another word; Loose changes that.
+	// Query contains the words. Each of them must occur, in any case, possibly inside
+	// another word, unless Loose is set.
 	Query string
-	// Loose finds notes that lack some of the words or have them in another
-	// form: without case, accents and English endings. The query may then have
-	// filters, as package notefilter reads them: tag:a/b, property:rating>=3, OR.
+	// Loose also finds notes that lack some of the words or contain other forms of them:
+	// different case, accents or English endings. The query may then contain filters; see
+	// package notefilter: tag:a/b, property:rating>=3, OR.
 	Loose bool
 	search.Scope
-	Limit      int           // notes to give; 0 is 10
-	Time       time.Duration // for searching notes; then the notes found so far are the answer. 0 is no limit
+	Limit      int           // maximum number of notes; 0 means 10
+	Time       time.Duration // limit for the search, which then returns the notes found so far; 0 means no limit
 	Content    bool
-	MaxContent int // characters of content; 0 is 10,000
+	MaxContent int // characters of content; 0 means 10,000
 }
 
-// Found is a note that was found.
+// Found is a note in a Result.
 type Found struct {
 	Path       string
 	Excerpts   []string // text around the first matches
-	Content    string   // when asked for
+	Content    string   // only if requested
 	ContentCut bool
-	// Score says how well the note answers the query: BM25 over its text, with
-	// more weight for its name, aliases and headings.
+	// Score is the relevance of the note to the query: BM25 over its text, with more
+	// weight for its name, aliases and headings.
 	Score float64
 }
 
-// MaxListed is how many notes a query of filters alone gives at least.
+// MaxListed is the minimum limit for a query that consists only of filters.
 const MaxListed = 1000
 
-// Result is the answer to a Query, best first; equal notes are in path order.
+// Result is the answer to a Query. Notes with equal scores are in path order.
 type Result struct {
 	Notes []Found
 	Total int
-	// Listed says that the query had filters alone: notes are in path order, and there
-	// are up to MaxListed.
+	// Listed reports that the query had only filters. The notes are then in path order,
+	// and there may be up to MaxListed of them.
 	Listed bool
 	search.Summary
 }
 
-// rated is a note that was found, with the words of the query that it has.
+// rated is a note that was found, with its counts of the query's words.
 type rated struct {
 	Found
 	doc  *noterank.Doc
-	at   int    // its place among those found
+	at   int    // index among the notes found
 	read bool   // its text was read
-	text []byte // that is not shown yet
+	text []byte // text not yet used for excerpts
 }
 
-// Search finds notes by words, best first.
+// Search finds notes by words. The best come first.
 func (b *Book) Search(ctx context.Context, q Query) (*Result, error) {
 	if q.Limit <= 0 {
 		q.Limit = 10
@@ -94,8 +94,8 @@ func (b *Book) Search(ctx context.Context, q Query) (*Result, error) {
 		return nil, err
 	}
 	if len(notes) == 0 && s.plain != "" && !listed && sum.Stopped == "" {
-		// No word occurs as a word, but one may be a part of others: nothing is said
-		// to be missing that a plain search finds.
+		// No query word occurs as a whole word, so look for parts of words. Otherwise the
+		// answer could deny words that a plain search finds.
 		if s, err = s.parts(); err != nil {
 			return nil, err
 		}
@@ -116,16 +116,16 @@ func (b *Book) Search(ctx context.Context, q Query) (*Result, error) {
 	if out.Total > q.Limit {
 		out.Stopped = cmp.Or(out.Stopped, search.StopFiles)
 	}
-	out.Notes = make([]Found, len(best)) // the rest may be large
+	out.Notes = make([]Found, len(best)) // a copy: best may be part of a much larger array
 	for i := range best {
 		out.Notes[i] = best[i].Found
-		out.Notes[i].Path = strings.Clone(out.Notes[i].Path) // a part of a text with all paths
+		out.Notes[i].Path = strings.Clone(out.Notes[i].Path) // a copy: the path may be part of a text with all paths
 	}
 	return out, nil
 }
 
-// timeLeft is how much of limit is left at this moment, at least a nanosecond: 0
-// would mean no limit.
+// timeLeft returns how much of limit is left, but at least a nanosecond because 0 would
+// mean no limit.
 func timeLeft(limit time.Duration, since time.Time) time.Duration {
 	if limit <= 0 {
 		return limit
@@ -133,7 +133,7 @@ func timeLeft(limit time.Duration, since time.Time) time.Duration {
 	return max(limit-time.Since(since), 1)
 }
 
-// rated finds the notes of a query, in path order, without scores.
+// rated finds the notes for a query, in path order and without scores.
 func (b *Book) rated(ctx context.Context, s *noteSearch, limit time.Duration) (notes []*rated, sum *search.Summary, err error) {
 	sum, err = b.ws.EachText(ctx, search.TextQuery{Scope: s.q.Scope, Having: s.need(), Names: s.names, Fields: s.fields(ctx), Time: limit}, func(path string, text []byte) any {
 		if n := s.note(ctx, path, text); n != nil {
@@ -148,12 +148,13 @@ func (b *Book) rated(ctx context.Context, s *noteSearch, limit time.Duration) (n
 	return notes, sum, err
 }
 
-// compared is how many notes are read for an answer of so many: those that are the best
-// by what an index knows of them. Which words are neighbours only their texts say.
+// compared returns how many notes to read for an answer of limit notes. Those with the
+// best scores by index data are read, because only their texts tell which words are close
+// together.
 func compared(limit int) int { return max(3*limit, 30) }
 
-// best returns the best notes of those found among so many, and how many of them
-// were gone when they were read.
+// best returns the best of the notes found. searched is the number of notes that were
+// searched; gone is the number of notes that had vanished when they were read.
 func (b *Book) best(ctx context.Context, s *noteSearch, notes []*rated, searched int) (best []*rated, gone int, err error) {
 	if s == nil {
 		return nil, 0, nil
@@ -208,19 +209,19 @@ func (b *Book) best(ctx context.Context, s *noteSearch, notes []*rated, searched
 	return best, gone, nil
 }
 
-// noteSearch is a query for notes, ready to look at texts.
+// noteSearch is a compiled query for notes.
 type noteSearch struct {
 	q       *Query
-	pattern *match.Pattern // what excerpts show; nil if words may be missing
-	singles []single       // each must occur, or one if some is set; none if words may be missing
+	pattern *match.Pattern // matches to show in excerpts; nil if words may be missing
+	singles []single       // the words that must all occur, or at least one if some is set; empty if words may be missing
 	some    bool
-	names   []string        // texts of the singles, which may be in the name instead
-	filter  *noteFilter     // nil admits all
-	plain   string          // a loose query without its filters
-	words   *noterank.Query // nil for filters alone
+	names   []string        // the words, which may also occur in the note's name
+	filter  *noteFilter     // nil selects all notes
+	plain   string          // the words of a loose query, without filters
+	words   *noterank.Query // nil if the query has only filters
 }
 
-// single is a word, as a text has it and as a name has it in NFC.
+// single is the pattern of a word for texts, and the one for names in NFC.
 type single struct{ text, name *match.Pattern }
 
 func (b *Book) newNoteSearch(ctx context.Context, q *Query) (s *noteSearch, err error) {
@@ -238,7 +239,7 @@ func (b *Book) newNoteSearch(ctx context.Context, q *Query) (s *noteSearch, err 
 	return s, s.strict(words)
 }
 
-// strict looks for words as they are, also inside others.
+// strict requires the words literally, possibly inside other words.
 func (s *noteSearch) strict(words []string) (err error) {
 	for _, word := range words {
 		var one single
@@ -256,7 +257,7 @@ func (s *noteSearch) strict(words []string) (err error) {
 
 var asWritten = match.Options{Syntax: match.Literal, Case: match.Insensitive, Mode: match.Text}
 
-// loose reads a query whose words may be missing, with its filters.
+// loose parses a query with filters, whose words may be missing.
 func (s *noteSearch) loose(ctx context.Context, b *Book) (err error) {
 	rest := ""
 	if rest, s.filter, err = b.readFilters(ctx, s.q.Query); err != nil {
@@ -266,7 +267,7 @@ func (s *noteSearch) loose(ctx context.Context, b *Book) (err error) {
 	if s.words != nil {
 		return nil
 	}
-	// Words that are too long to be counted are looked for as they are.
+	// Words that are too long to be counted are searched literally.
 	long, err := s.parts()
 	if err == nil && long == nil && s.filter == nil {
 		err = search.ErrNoWords
@@ -277,8 +278,8 @@ func (s *noteSearch) loose(ctx context.Context, b *Book) (err error) {
 	return err
 }
 
-// parts is the search for notes that have one of the words as a part of others;
-// nil if there is none.
+// parts returns a search for notes that contain one of the words as a part of other
+// words, or nil if there are no words.
 func (s *noteSearch) parts() (*noteSearch, error) {
 	words := noterank.Plain(s.plain)
 	if len(words) == 0 {
@@ -292,8 +293,8 @@ func (s *noteSearch) parts() (*noteSearch, error) {
 	return p, p.strict(words)
 }
 
-// need is what the text of a note must contain. It is nothing if other forms and
-// accents count, which a pattern can't find.
+// need returns the conditions that the text of a note must meet. There are none if other
+// forms and accents count, because a pattern can't find these.
 func (s *noteSearch) need() match.Need {
 	if s.pattern == nil {
 		return match.Need{}
@@ -301,7 +302,7 @@ func (s *noteSearch) need() match.Need {
 	return s.pattern.Need()
 }
 
-// fields asks an index for notes, if it counts words as the query does.
+// fields returns the query for an index, if the index counts words as the query does.
 func (s *noteSearch) fields(ctx context.Context) *search.FieldQuery {
 	if s.pattern != nil {
 		return nil
@@ -311,7 +312,7 @@ func (s *noteSearch) fields(ctx context.Context) *search.FieldQuery {
 	if s.words != nil {
 		finder = s.words.Finder()
 	}
-	var next []rated // made together, as there are many
+	var next []rated // allocated in chunks, since there are many
 	f := &search.FieldQuery{Want: notefields.Words, Look: func(path string, values []byte, counts []uint8) any {
 		if facts.Know(path, values); !s.admits(ctx, path, &facts) {
 			return nil
@@ -342,7 +343,7 @@ func (s *noteSearch) admits(ctx context.Context, path string, facts *notefields.
 	return s.filter == nil || s.filter.admits(ctx, path, facts)
 }
 
-// has reports whether a note has the singles.
+// has reports whether a note contains the required words.
 func (s *noteSearch) has(path string, text []byte) bool {
 	if len(s.singles) == 0 {
 		return true
@@ -359,7 +360,8 @@ func (s *noteSearch) has(path string, text []byte) bool {
 	return !slices.ContainsFunc(s.singles, func(w single) bool { return !has(w) })
 }
 
-// note rates the text of one file; nil if it is not wanted, or ctx has ended.
+// note searches the text of one file. It returns nil if the note doesn't match, or if ctx
+// has ended.
 func (s *noteSearch) note(ctx context.Context, path string, text []byte) *rated {
 	if !s.has(path, text) || !s.admits(ctx, path, notefields.Of(path, text)) {
 		return nil
@@ -376,7 +378,7 @@ func (s *noteSearch) note(ctx context.Context, path string, text []byte) *rated 
 	return n
 }
 
-// show adds what an answer shows of a note's text.
+// show adds excerpts and content from a note's text.
 func (s *noteSearch) show(n *rated, text []byte) {
 	n.read = true
 	var near []search.Span
@@ -396,8 +398,8 @@ func (s *noteSearch) show(n *rated, text []byte) {
 	}
 }
 
-// excerpts shows the text around matches on one line each; adjacent windows are
-// joined.
+// excerpts returns the text around matches, each excerpt as one line. Excerpts that touch
+// are joined.
 func excerpts(text []byte, near []search.Span) []string {
 	var out []string
 	for i := 0; i < len(near); i++ {
@@ -418,7 +420,7 @@ func excerpts(text []byte, near []search.Span) []string {
 	return out
 }
 
-// back moves n characters towards the start of text.
+// back returns the offset n characters before at.
 func back(text []byte, at, n int) int {
 	for ; n > 0 && at > 0; n-- {
 		_, size := utf8.DecodeLastRune(text[:at])
@@ -427,7 +429,7 @@ func back(text []byte, at, n int) int {
 	return at
 }
 
-// forward moves n characters towards its end.
+// forward returns the offset n characters after at.
 func forward(text []byte, at, n int) int {
 	for ; n > 0 && at < len(text); n-- {
 		_, size := utf8.DecodeRune(text[at:])

@@ -20,20 +20,20 @@ import (
 	"quarry/search"
 )
 
-// noteWords has words that are parts of others, in several scripts and forms.
+// noteWords contains words that are parts of others, in several scripts and forms.
 var noteWords = strings.Fields(`garden gardens Gardening plan planned Planung Haushaltsplanung log Log daily résumé resume cafe café
 	机器学习 学习 机器 東京都 カタカナ カード 학교에서 학교 โรงเรียน เรียน привет Привет index a the of x1 C++ foo_bar fooBar naïve zebra`)
 
 func noteWord(r *rand.Rand) string { return noteWords[r.IntN(len(noteWords))] }
 
-// notePath is the path of one of a few files.
+// notePath returns the path of one of a few files.
 func notePath(r *rand.Rand) string {
 	folder := []string{"", "", "Garden/", "a/b/", "学习/", ".hidden/", "ignored/"}[r.IntN(7)]
 	name := []string{noteWord(r), fmt.Sprint("Note ", r.IntN(12)), "index", "README", "Résumé"}[r.IntN(5)]
 	return folder + strings.NewReplacer("/", "").Replace(name) + []string{".md", ".md", ".md", ".md", ".canvas", ".txt", ".MD", ".png"}[r.IntN(8)]
 }
 
-// noteLink is a link in some spelling.
+// noteLink returns a link in a random spelling.
 func noteLink(r *rand.Rand) string {
 	to := notePath(r)
 	base := strings.TrimSuffix(to[strings.LastIndexByte(to, '/')+1:], ".md")
@@ -110,8 +110,8 @@ func noteText(r *rand.Rand, path string) []byte {
 	return []byte(text)
 }
 
-// noteCall is a random question about all notes; its answer says how much was
-// found.
+// noteCall returns a random query about all notes. found is the number of results in its
+// answer.
 func noteCall(r *rand.Rand) (what string, ask func(context.Context, *notebook.Book) (answer any, found int, err error)) {
 	type searched struct {
 		*notebook.Result
@@ -126,7 +126,7 @@ func noteCall(r *rand.Rand) (what string, ask func(context.Context, *notebook.Bo
 		return fmt.Sprintf("%+v", q), func(ctx context.Context, b *notebook.Book) (any, int, error) {
 			res, err := b.Search(ctx, q)
 			if fault.CodeOf(err) == fault.NotFound {
-				return err.Error(), 0, nil // link: with a name that is nowhere
+				return err.Error(), 0, nil // the error of link: for a name that doesn't occur
 			}
 			if err != nil {
 				return nil, 0, err
@@ -142,7 +142,7 @@ func noteCall(r *rand.Rand) (what string, ask func(context.Context, *notebook.Bo
 			w = append(w, noteWord(r))
 		}
 		if r.IntN(4) == 0 {
-			w[0] = w[0][:1+r.IntN(len(w[0]))] // perhaps half a character
+			w[0] = w[0][:1+r.IntN(len(w[0]))] // possibly in the middle of a character
 			w[0] = strings.ToValidUTF8(w[0], "")
 		}
 		return strings.Join(w, " ")
@@ -197,7 +197,7 @@ func noteCall(r *rand.Rand) (what string, ask func(context.Context, *notebook.Bo
 	}
 }
 
-// Answers about notes are the same with an index, without one, and by the index of
+// Answers about notes are the same with an index, without one, and with the index of
 // another process, while notes change.
 func TestNotesIndexEqualsScan(t *testing.T) {
 	stress.SkipTiny(t)
@@ -276,7 +276,7 @@ func notesEqual(t *testing.T, seed uint64) (some, tried int, err error) {
 	return some, tried, nil
 }
 
-// planned remembers whether an index answered, or the answer was remembered.
+// planned records whether answers came from the index or from the cache.
 type planned struct {
 	*quarry.Workspace
 	indexed, remembered bool
@@ -300,7 +300,7 @@ func (w *planned) EachText(ctx context.Context, q search.TextQuery, look func(pa
 	return s, err
 }
 
-// sameNotes compares the answers of workspaces to a random question.
+// sameNotes compares the answers of several workspaces to a random query.
 func sameNotes(ctx context.Context, r *rand.Rand, list ...*quarry.Workspace) (found int, err error) {
 	what, ask := noteCall(r)
 	want := ""

@@ -10,18 +10,18 @@ import (
 	"quarry/search"
 )
 
-// fileInfos tells times and sizes of files. The first ones are asked for one by one, in
-// 6 µs each; if there are more, one walk reads them all, in 3 µs each.
+// fileInfos returns times and sizes of files. The first fewInfos files are examined one
+// by one, at 6 µs each. If there are more, one walk examines all files, at 3 µs each.
 type fileInfos struct {
 	b       *Book
-	created bool // the time is when a file was made
+	created bool // return creation times instead of modification times
 
 	mu    sync.Mutex
-	asked int            // guarded by mu
-	all   []search.Entry // guarded by mu; by path
+	asked int            // number of files examined; guarded by mu
+	all   []search.Entry // sorted by path; guarded by mu
 }
 
-// fewInfos is how many files are asked for one by one.
+// fewInfos is the number of files to examine one by one.
 const fewInfos = 200
 
 func (f *fileInfos) of(ctx context.Context, path string) (at time.Time, size int64, ok bool) {
@@ -41,7 +41,7 @@ func (f *fileInfos) of(ctx context.Context, path string) (at time.Time, size int
 	if !known || e.Link {
 		info, err := f.b.ws.Stat(ctx, path)
 		if err != nil {
-			return at, 0, false // it is gone
+			return at, 0, false // the file vanished
 		}
 		e = search.Entry{Size: info.Size, ModTime: info.ModTime, Created: info.Created}
 	}

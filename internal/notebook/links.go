@@ -16,24 +16,23 @@ import (
 	"quarry/match"
 )
 
-// Link is a link of a note with the line it stands on, which Place may have to
-// find.
+// Link is a link in a note with its line. Some links get their line only by Book.Place.
 type Link struct {
 	Source string
 	Line   int    // 0 in a canvas
-	Text   string // of the line, cut around the link
-	Link   string // as it is written: path and subpath
-	Target string // the file it means, "" for none
+	Text   string // the line, cut around the link
+	Link   string // path and subpath as written
+	Target string // the file that the link resolves to, "" if there is none
 	Embed  bool
 
-	unplaced bool // its source was not read
-	nth      int  // of the links of the source
+	unplaced bool // Line and Text are not yet known
+	nth      int  // number of the link within its source
 }
 
-// lineReach is how many bytes of a line are shown on either side of a link.
+// lineReach is how many bytes of a line are shown before and after a link.
 const lineReach = 120
 
-// show makes the Link of one found in a note.
+// show makes the Link for a link found in a note.
 func show(n *Note, l *vault.Link, target string) Link {
 	out := Link{Source: n.Path, Link: l.Path + l.Subpath, Target: target, Embed: l.Embed}
 	if l.Kind == vault.CanvasFile || strings.HasSuffix(strings.ToLower(n.Path), ".canvas") {
@@ -63,8 +62,8 @@ func show(n *Note, l *vault.Link, target string) Link {
 	return out
 }
 
-// namesakes makes the index of the files that a link with one of these names
-// could mean. Resolving such a link needs no others.
+// namesakes makes an index of the files that a link with one of these names could mean.
+// No other files are needed to resolve such a link.
 func (b *Book) namesakes(ctx context.Context, all bool, names ...string) (*vault.Index, error) {
 	paths, err := b.named(ctx, all, names...)
 	if err != nil {
@@ -80,7 +79,7 @@ func (b *Book) index(paths []string) *vault.Index {
 	return ix
 }
 
-// Called lists the notes of a name, as a link spells it.
+// Called lists the notes with a name, given as in a link.
 func (b *Book) Called(ctx context.Context, name string) ([]string, error) {
 	paths, err := b.named(ctx, false, name)
 	return slices.DeleteFunc(paths, func(p string) bool { return !strings.HasSuffix(strings.ToLower(p), ".md") }), err
@@ -101,8 +100,8 @@ func (b *Book) named(ctx context.Context, all bool, names ...string) ([]string, 
 	return slices.DeleteFunc(paths, func(p string) bool { return !keys[vault.NameKey(p)] }), nil
 }
 
-// anyCase is a glob for the names that count as equal to one. Beyond ASCII there
-// may be several spellings.
+// anyCase returns a glob that matches all names equivalent to name. Non-ASCII characters
+// may have several equivalents.
 func anyCase(name string) string {
 	key := vault.NameKey(name)
 	return strings.Map(func(r rune) rune {
@@ -113,7 +112,7 @@ func anyCase(name string) string {
 	}, key)
 }
 
-// Backlinks returns the links to a file, by source; Place says where they stand.
+// Backlinks returns the links to a file, by source. Use Place to get their lines.
 func (b *Book) Backlinks(ctx context.Context, path string) ([]Link, error) {
 	path, err := b.resolve(ctx, path)
 	if err != nil {
@@ -145,11 +144,11 @@ func (b *Book) Backlinks(ctx context.Context, path string) ([]Link, error) {
 	})
 }
 
-// links lists the links that pick chooses, by source, with the targets it returns.
-// Those of sources that an index knows have no place yet.
+// links lists the links that pick selects, by source. pick also returns their targets.
+// Links from sources that the index knows don't have their lines yet.
 func (b *Book) links(ctx context.Context, q factQuery, pick func(source string, l *vault.Link) (target string, ok bool)) (out []Link, err error) {
 	q.globs, q.want = notesGlobs, notefields.Links
-	var known []Link // of notes that an index knows, one after the other
+	var known []Link // links of the notes that the index knows, concatenated
 	q.look = func(path string, f *notefields.Facts, text []byte) any {
 		if text == nil {
 			from := len(known)
@@ -177,7 +176,7 @@ func (b *Book) links(ctx context.Context, q factQuery, pick func(source string, 
 		}
 		return some(found)
 	}
-	inOrder := 0 // of known: 36,000 links are not copied once more
+	inOrder := 0 // index in known, whose links, maybe 36,000, are not copied again
 	err = b.eachFact(ctx, q, func(_ string, found any) {
 		switch found := found.(type) {
 		case knownLinks:
@@ -202,19 +201,19 @@ func (b *Book) links(ctx context.Context, q factQuery, pick func(source string, 
 	return out, err
 }
 
-// knownLinks are links of one note in a list.
+// knownLinks is the range of one note's links in a list.
 type knownLinks struct{ from, to int }
 
-// counted are the links of a note that an index counts.
+// counted returns the links of a note that the index includes.
 func counted(ctx context.Context, n *Note) ([]vault.Link, error) {
 	links, err := vault.ScanLinks(ctx, n.Path, n.Text)
 	return slices.DeleteFunc(links, func(l vault.Link) bool { return !notefields.Counts(&l) }), err
 }
 
-// Place finds the lines of links in their sources. A link that is not there any
-// more has none.
+// Place adds the lines of links by reading their sources. A link that no longer exists
+// gets none.
 func (b *Book) Place(ctx context.Context, links []Link) error {
-	at := map[string][]int{} // source to its links
+	at := map[string][]int{} // indexes of the links, by source
 	var sources []string
 	for i := range links {
 		if from := links[i].Source; links[i].unplaced {
@@ -256,7 +255,7 @@ func (b *Book) Place(ctx context.Context, links []Link) error {
 	})
 }
 
-// resolve finds the file a path means, in any case; ".md" may be left out.
+// resolve finds the file with a path, in any case. ".md" may be omitted.
 func (b *Book) resolve(ctx context.Context, path string) (string, error) {
 	info, err := b.ws.Stat(ctx, path)
 	if errors.Is(err, fault.NotFound) && !strings.HasSuffix(strings.ToLower(path), ".md") {
@@ -273,7 +272,7 @@ func (b *Book) resolve(ctx context.Context, path string) (string, error) {
 	return info.Path, nil
 }
 
-// Outgoing returns the links of a note, external ones left out.
+// Outgoing returns the links in a note, except external ones.
 func (b *Book) Outgoing(ctx context.Context, path string) ([]Link, error) {
 	n, err := b.Read(ctx, path)
 	if err != nil {
@@ -307,8 +306,8 @@ func (b *Book) Outgoing(ctx context.Context, path string) ([]Link, error) {
 	return out, nil
 }
 
-// Unresolved returns the links of the vault, or of one note, that mean no file;
-// Place says where they stand.
+// Unresolved returns the links of the vault, or of one note, that don't resolve to a
+// file. Use Place to get their lines.
 func (b *Book) Unresolved(ctx context.Context, path string) ([]Link, error) {
 	if path != "" {
 		links, err := b.Outgoing(ctx, path)
@@ -328,7 +327,7 @@ func (b *Book) Unresolved(ctx context.Context, path string) ([]Link, error) {
 	if err != nil {
 		return nil, err
 	}
-	return slices.Clone(list.([]Link)), nil // Place changes it
+	return slices.Clone(list.([]Link)), nil // Place modifies the list
 }
 
 // Orphans returns the notes that no other file links to.

@@ -7,17 +7,17 @@ import (
 	"quarry/internal/vault"
 )
 
-// files are the files of a vault as a plan sees them.
+// files are the files of a vault that a plan may access.
 type files struct {
 	paths []string
 	read  map[string]*Note
 }
 
-// Paths lists them.
+// Paths lists all files.
 func (f *files) Paths() []string { return f.paths }
 
-// Read returns the text of one; of a file that links to none in question it is
-// empty.
+// Read returns the text of a file, or an empty text if the file can't contain relevant
+// links.
 func (f *files) Read(path string) ([]byte, error) {
 	if n := f.read[path]; n != nil {
 		return n.Text, nil
@@ -25,8 +25,7 @@ func (f *files) Read(path string) ([]byte, error) {
 	return nil, nil
 }
 
-// mentioned reads the notes that may link to files of these names, and those
-// given.
+// mentioned reads the given notes, and those that may link to files with these names.
 func (b *Book) mentioned(ctx context.Context, names []string, notes ...*Note) (*files, error) {
 	f := &files{read: map[string]*Note{}}
 	var err error
@@ -56,7 +55,7 @@ func (b *Book) mentioned(ctx context.Context, names []string, notes ...*Note) (*
 	return f, err
 }
 
-// settings are those of the vault; what is wrong in them keeps its default.
+// settings returns the vault's settings. Invalid ones have their default value.
 func (b *Book) settings(ctx context.Context) (vault.Settings, error) {
 	data, err := b.ws.VaultFile(ctx, "app.json")
 	if err != nil {

@@ -13,11 +13,11 @@ import (
 	"quarry/internal/vault"
 )
 
-// MoveNote moves a note with its attachments, as one change: those that lie
-// where the vault's setting keeps the attachments of the note, and that nothing
-// else links to. With heading, its first heading gets the new name as well, if it
-// is the old one. The change is nil if nothing but the note would move: the move is
-// then one like any other.
+// MoveNote moves a note with its attachments, as one change. Attachments are moved if
+// they are in the folder that the vault's settings choose for the note and if no other
+// file links to them. If heading is set, the note's first heading is renamed, too,
+// provided that it is the old name. MoveNote returns nil if only the note would move: an
+// ordinary move is then enough.
 func (b *Book) MoveNote(ctx context.Context, from, to string, links change.LinkUpdate, heading bool, o Options) (c *change.Change, attached int, err error) {
 	moves, err := b.attachments(ctx, from, to)
 	if err != nil {
@@ -34,11 +34,11 @@ func (b *Book) MoveNote(ctx context.Context, from, to string, links change.LinkU
 		return nil, 0, nil
 	}
 	summary := fmt.Sprintf("moved %s to %s", fault.Printable(from), fault.Printable(to))
-	if len(ops) > 0 { // those of the heading
+	if len(ops) > 0 { // edits that rename the heading
 		summary += ", with its heading"
 	}
 	move := change.Op{Verb: change.MovePath, Path: from, To: to, Links: links, Version: o.ExpectedVersion}
-	if i := slices.IndexFunc(ops, func(op change.Op) bool { return op.Path == clean(from) }); i >= 0 { // one operation moves and edits it
+	if i := slices.IndexFunc(ops, func(op change.Op) bool { return op.Path == clean(from) }); i >= 0 { // combine the move with the edit of the same file
 		move.Edits, move.Version = ops[i].Edits, cmp.Or(o.ExpectedVersion, ops[i].Version)
 		ops = slices.Delete(ops, i, i+1)
 	}
@@ -56,12 +56,12 @@ func (b *Book) MoveNote(ctx context.Context, from, to string, links change.LinkU
 	return c, len(moves), err
 }
 
-// retitle plans the new name for the first heading of a note that moves, or says why
-// the heading is kept.
+// retitle plans to rename the first heading of a note that moves. Otherwise kept says why
+// the heading stays.
 func (b *Book) retitle(ctx context.Context, from, to string, links change.LinkUpdate) (ops []change.Op, kept string, err error) {
 	n, err := b.read(ctx, from)
 	if err != nil {
-		return nil, "", nil // the move tells
+		return nil, "", nil // the move will report the error
 	}
 	scan, err := vault.Scan(ctx, n.Text)
 	if err != nil {
@@ -79,7 +79,7 @@ func (b *Book) retitle(ctx context.Context, from, to string, links change.LinkUp
 	if first == stem(to) {
 		return nil, "", nil
 	}
-	name := first // the first of several that have the name
+	name := first // if several headings have this name, this selects the first
 	if slices.ContainsFunc(sections[1:], func(s vault.Section) bool { return s.Heading.Text == first }) {
 		name += "[1]"
 	}
@@ -87,8 +87,8 @@ func (b *Book) retitle(ctx context.Context, from, to string, links change.LinkUp
 	return ops, "", err
 }
 
-// attachments finds the files that go with a note. A note that can't be read has
-// none: what is wrong with it the move itself will tell.
+// attachments finds the files that move with a note. A note that can't be read has none;
+// the move itself will report why.
 func (b *Book) attachments(ctx context.Context, from, to string) ([]vault.Move, error) {
 	if !strings.HasSuffix(strings.ToLower(from), ".md") {
 		return nil, nil

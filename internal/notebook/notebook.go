@@ -1,11 +1,10 @@
-// Package notebook has the operations of Obsidian's users: read and change a part of a
-// note, its properties and tags, follow links, open the note of a day.
+// Package notebook has the operations that users of Obsidian expect: read and change a
+// part of a note, its properties and tags, follow links, and open a daily note.
 //
-// It sits above package vault, which decides on bytes, and below the faces. A
-// [Book] keeps no state: every answer is that of the files as they are when it
-// is asked, so it is as fresh as any search, and every change is one
-// [change.Set], applied and undone as a whole. Bytes outside the named part
-// never change.
+// It uses package vault, which computes changes as bytes, and is used by all user
+// interfaces. A [Book] keeps no state: every answer is based on the current files, like a
+// search. Every change is a [change.Set] that is applied and undone as a whole. Bytes
+// outside the changed part never change.
 package notebook
 
 import (
@@ -27,18 +26,17 @@ import (
 	"quarry/search"
 )
 
-// Workspace is what a Book needs of a workspace.
+// Workspace has the methods that a Book needs.
 type Workspace interface {
 	Find(ctx context.Context, q search.FindQuery) (*search.FindResult, error)
 	Search(ctx context.Context, q search.Query) (*search.Result, error)
 	EachText(ctx context.Context, q search.TextQuery, look func(path string, text []byte) any, yield func(path string, found any)) (*search.Summary, error)
-	// Remember returns what make has returned for the key, if no file has changed
-	// since; otherwise it calls make. Nobody may change the value.
+	// Remember returns the earlier result of make for key if no file has changed since;
+	// otherwise it calls make. The result must not be modified.
 	Remember(ctx context.Context, key string, make func(context.Context) (any, error)) (any, error)
 	ReadBytes(ctx context.Context, path string, max int64) ([]byte, error)
 	Stat(ctx context.Context, path string) (*search.Info, error)
-	// VaultFile reads a file of settings below .obsidian; one that is missing
-	// is empty.
+	// VaultFile reads a settings file below .obsidian. A missing file is empty.
 	VaultFile(ctx context.Context, name string) ([]byte, error)
 	// IsVaultAt reports whether a folder, "" for the root, has a folder .obsidian.
 	IsVaultAt(folder string) bool
@@ -46,28 +44,28 @@ type Workspace interface {
 	Plan(ctx context.Context, set change.Set) (*change.Change, error)
 }
 
-// Book is a vault, or any folder of markdown. It is safe for concurrent use.
+// Book is a vault, or any folder of Markdown files. It is safe for concurrent use.
 type Book struct{ ws Workspace }
 
-// Open makes the Book of a workspace.
+// Open returns the Book of a workspace.
 func Open(ws Workspace) *Book { return &Book{ws} }
 
-// maxNote is the largest note that is read.
+// maxNote is the size of the largest note that is read.
 const maxNote = 64 << 20
 
-// Note is a note as it was read.
+// Note is the contents of a note that was read.
 type Note struct {
 	Path    string
 	Text    []byte // UTF-8
 	Version string
-	// Encoding and Ending are those of the file.
+	// Encoding and Ending are the file's encoding and line ending.
 	Encoding, Ending string
 
-	at, lines int // so many line feeds are before at
+	at, lines int // lines is the number of line feeds before offset at
 }
 
-// lineAt is the number of the line, from 1, that has an offset. Offsets that ascend
-// take one pass over the text. One goroutine may ask.
+// lineAt returns the number of the line that contains an offset, starting at 1. Ascending
+// offsets take one pass over the text. It is not safe for concurrent use.
 func (n *Note) lineAt(offset int) int {
 	if offset < n.at {
 		n.at, n.lines = 0, 0
@@ -77,7 +75,7 @@ func (n *Note) lineAt(offset int) int {
 	return 1 + n.lines
 }
 
-// Read reads a note. ".md" may be left out.
+// Read reads a note. ".md" may be omitted.
 func (b *Book) Read(ctx context.Context, p string) (*Note, error) {
 	n, err := b.read(ctx, p)
 	if err != nil && errors.Is(err, fault.NotFound) && !strings.EqualFold(path.Ext(p), ".md") {
@@ -97,8 +95,8 @@ func (b *Book) read(ctx context.Context, p string) (*Note, error) {
 	return n, nil
 }
 
-// readText reads a note that is only looked at: without its version, which costs
-// a third of reading it, and its line ending.
+// readText reads a note that won't be changed. It doesn't compute the version, which is a
+// third of the time to read a note, or the line ending.
 func (b *Book) readText(ctx context.Context, p string) (*Note, []byte, error) {
 	data, err := b.ws.ReadBytes(ctx, p, maxNote)
 	if err != nil {
@@ -111,22 +109,22 @@ func (b *Book) readText(ctx context.Context, p string) (*Note, []byte, error) {
 	return &Note{Path: clean(p), Text: doc.Text(), Encoding: doc.Encoding().String()}, data, nil
 }
 
-// clean is a path as links and listings have it.
+// clean normalizes a path to the form in links and listings.
 func clean(p string) string {
 	return strings.TrimPrefix(path.Clean("/"+strings.ReplaceAll(p, `\`, "/")), "/")
 }
 
-// Options say how a change is made.
+// Options control how a change is made.
 type Options struct {
 	DryRun          bool
-	ExpectedVersion string // of the one note that is named
-	KeepTexts       bool   // of links to a heading that is renamed
-	Summary         string // the caller's words for it, in the log
+	ExpectedVersion string // required version of the note, if only one is changed
+	KeepTexts       bool   // keep the displayed texts of links to a renamed heading
+	Summary         string // the caller's description for the log
 	Tool            string
-	Client          change.Client // who asked
+	Client          change.Client // the requesting client
 }
 
-// edit is the change of one note by splices.
+// edit returns the operation that applies splices to a note.
 func (n *Note) edit(splices []vault.Splice) change.Op {
 	op := change.Op{Verb: change.EditFile, Path: n.Path, Version: n.Version}
 	for _, s := range splices {
@@ -135,7 +133,7 @@ func (n *Note) edit(splices []vault.Splice) change.Op {
 	return op
 }
 
-// apply makes a set of changes.
+// apply applies a set of changes.
 func (b *Book) apply(ctx context.Context, summary string, o Options, ops ...change.Op) (*change.Change, error) {
 	set := change.Set{Ops: ops, Summary: cmp.Or(o.Summary, summary), Tool: o.Tool, Client: o.Client}
 	do := b.ws.Apply
@@ -144,12 +142,12 @@ func (b *Book) apply(ctx context.Context, summary string, o Options, ops ...chan
 	}
 	c, err := do(ctx, set)
 	if err == nil && o.Summary != "" {
-		c.Summary = summary // what was done, for the answer
+		c.Summary = summary // describes the change in the answer
 	}
 	return c, err
 }
 
-// expect refuses a note that is not what the caller has seen.
+// expect returns an error if the note doesn't have the expected version.
 func (n *Note) expect(o Options) error {
 	if o.ExpectedVersion == "" || len(o.ExpectedVersion) >= 12 && strings.HasPrefix(n.Version, strings.ToLower(o.ExpectedVersion)) {
 		return nil
@@ -157,11 +155,11 @@ func (n *Note) expect(o Options) error {
 	return fault.New(fault.Conflict, fmt.Sprintf("%s was changed: its version is %s", strconv.QuoteToGraphic(n.Path), n.Version), "read it again and repeat the change")
 }
 
-// notesGlobs are the files that have links.
+// notesGlobs match the files that can have links.
 var notesGlobs = []string{"**/*.md", "**/*.canvas"}
 
-// scope are the files Obsidian shows. A change sees what ignore files exclude
-// as well, so that no link to it breaks.
+// scope returns the scope of the files that Obsidian shows. If all is set, it includes
+// ignored files: a change needs them, so that no link in them breaks.
 func scope(all bool, globs ...string) search.Scope {
 	return search.Scope{Globs: globs, Dialect: search.Plain, StrictHidden: true, IncludeIgnored: all}
 }

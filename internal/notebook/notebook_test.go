@@ -72,7 +72,7 @@ func (w *world) files() map[string]string {
 	return out
 }
 
-// changes runs a change, compares the files, and undoes it.
+// changes runs a change, compares the files with want, and undoes the change.
 func (w *world) changes(do func() error, want map[string]string) {
 	w.t.Helper()
 	before := w.files()
@@ -191,7 +191,7 @@ func TestRenames(t *testing.T) {
 	}
 }
 
-// TestChosen: a tag and properties for the notes that filters select, as one change.
+// TestChosen sets a tag and properties in the notes that filters select, as one change.
 func TestChosen(t *testing.T) {
 	ctx := context.Background()
 	w := newWorld(t, ".obsidian/app.json", "{}", "Themes/a.md", "---\ntags:\n- \n---\n[[Light]]\n", "Themes/b.md", "[[x/light|L]] [[Dark]]\n",
@@ -294,7 +294,7 @@ func TestMoveNoteWithHeading(t *testing.T) {
 	}
 }
 
-// A heading that is renamed says which links were waiting for its new name.
+// The result of renaming a heading says which broken links now resolve to it.
 func TestRenameHeadingLinkedAlready(t *testing.T) {
 	w := newWorld(t, "n.md", "# Log\n", "a.md", "[[n#Log]] [[n#Journal]] ![[n#journal]]\n")
 	c, err := w.book.RenamePart(context.Background(), "n.md", notebook.Target{Heading: "Log"}, "Journal", notebook.Options{DryRun: true})
@@ -303,7 +303,7 @@ func TestRenameHeadingLinkedAlready(t *testing.T) {
 	}
 }
 
-// A change of selected notes names those that it leaves alone, with the reason.
+// A change of selected notes names the notes it leaves unchanged, with the reason.
 func TestSelectedAndLeftAlone(t *testing.T) {
 	ctx := context.Background()
 	w := newWorld(t, "a.md", "---\ns: 1\n---\n[[h]]\n", "b.md", "---\nx: 1\n---\n[[h]]\n", "c.md", "[[h]]\n", "d.md", "---\ns: [\n---\n[[h]]\n", "h.md", "")
@@ -338,7 +338,7 @@ func TestSelectedAndLeftAlone(t *testing.T) {
 	}
 }
 
-// Attachments follow a note where the vault keeps them beside it.
+// Attachments move with a note if the vault keeps them next to the note.
 func TestMoveNote(t *testing.T) {
 	ctx := context.Background()
 	w := newWorld(t, ".obsidian/app.json", `{"attachmentFolderPath":"./files","alwaysUpdateLinks":true}`,

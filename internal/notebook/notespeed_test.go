@@ -16,9 +16,9 @@ import (
 	"quarry/search"
 )
 
-// The measure of docs/FIGURES.md: the processor time of questions about all notes
-// with a warm index, beside a scan. QUARRY_NOTES_CORPUS is a folder of notes; without it they
-// are made.
+// TestNotesIndexedSpeed measures the figures in docs/FIGURES.md: the processor time of
+// queries about all notes, with a warm index and by a scan. QUARRY_NOTES_CORPUS is a folder
+// of notes; without it, notes are generated.
 func TestNotesIndexedSpeed(t *testing.T) {
 	stress.SkipTiny(t)
 	ctx := t.Context()
@@ -169,7 +169,7 @@ views:
   - {type: table, name: Links, filters: {and: ['author == link("Topic 00007")', 'due > date("2026-03-01")']}, order: [author, file.links, file.mtime]}
 `
 
-// sampleNotes are some words and paths of notes.
+// sampleNotes returns some words and paths of notes.
 func sampleNotes(t *testing.T, ctx context.Context, ws *quarry.Workspace) (words, paths []string) {
 	t.Helper()
 	r, err := ws.Find(ctx, search.FindQuery{Scope: search.Scope{Globs: []string{"**/*.md"}, Dialect: search.Plain}})

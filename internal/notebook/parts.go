@@ -12,16 +12,16 @@ import (
 	"quarry/internal/vault"
 )
 
-// Target names a part of a note; one of the fields is set.
+// Target selects a part of a note. One of its fields is set.
 type Target struct {
-	Heading  string // path of headings, joined by ::
+	Heading  string // path of headings, separated by ::
 	Block    string // id, with or without ^
 	Property string
-	// Whole is the note without its front matter.
+	// Whole selects the note without its front matter.
 	Whole bool
 }
 
-// String is the target in words.
+// String describes the target.
 func (t Target) String() string {
 	switch {
 	case t.Heading != "":
@@ -47,19 +47,18 @@ func (t Target) check() error {
 	return nil
 }
 
-// Part is a part of a note as it stands.
+// Part is the current text of a part of a note.
 type Part struct {
 	Path    string
 	Version string
-	First   int // its first line, from 1
+	First   int // number of its first line, starting at 1
 	Lines   []string
-	Total   int // lines of the note
-	// Encoding and Ending are those of the file.
+	Total   int // number of lines in the note
+	// Encoding and Ending are the file's encoding and line ending.
 	Encoding, Ending string
 }
 
-// ReadPart returns the lines of a section, with its heading, of a block or of a
-// property.
+// ReadPart returns the lines of a section with its heading, of a block, or of a property.
 func (b *Book) ReadPart(ctx context.Context, path string, t Target) (*Part, error) {
 	if err := t.check(); err != nil {
 		return nil, err
@@ -100,9 +99,9 @@ func splitLines(text []byte) []string {
 	return lines
 }
 
-// Outline is what can be named in a note.
+// Outline lists the parts of a note that a Target can select.
 type Outline struct {
-	Path       string    `json:"-"` // the caller names it
+	Path       string    `json:"-"` // the caller knows it
 	Version    string    `json:"version"`
 	Lines      int       `json:"total_lines"`
 	Properties []string  `json:"properties,omitempty"`
@@ -111,21 +110,21 @@ type Outline struct {
 	Blocks     []Block   `json:"blocks,omitempty"`
 }
 
-// Heading is a section of an outline.
+// Heading is a section in an outline.
 type Heading struct {
 	Level int    `json:"level"`
 	Text  string `json:"text"`
-	Line  int    `json:"line"` // the section's first
+	Line  int    `json:"line"` // first line of the section
 	Last  int    `json:"last"`
 }
 
-// Block is a block with an id.
+// Block is a block with an id in an outline.
 type Block struct {
 	ID   string `json:"id"`
 	Line int    `json:"line"`
 }
 
-// Outline lists the parts of a note. Properties that can't be read are none.
+// Outline lists the parts of a note. Properties that can't be parsed are omitted.
 func (b *Book) Outline(ctx context.Context, path string) (*Outline, error) {
 	n, err := b.Read(ctx, path)
 	if err != nil {
@@ -149,7 +148,7 @@ func (b *Book) Outline(ctx context.Context, path string) (*Outline, error) {
 	return o, nil
 }
 
-// distinct drops what was there before, in any case.
+// distinct removes repetitions, ignoring case.
 func distinct(list []string) []string {
 	if len(list) < 2 {
 		return list
@@ -165,15 +164,15 @@ func distinct(list []string) []string {
 	return out
 }
 
-// Edit says what to do to a part of a note.
+// Edit is a change to a part of a note.
 type Edit struct {
 	Operation vault.Operation
 	Content   string
-	Value     any  // for a property; nil takes Content
-	Create    bool // make a heading or property that is missing
+	Value     any  // value of a property; nil means Content
+	Create    bool // create a missing heading or property
 }
 
-// EditPart changes a part of a note. Every byte outside the part stays.
+// EditPart changes a part of a note. Bytes outside the part stay unchanged.
 func (b *Book) EditPart(ctx context.Context, path string, t Target, e Edit, o Options) (*change.Change, error) {
 	if err := t.check(); err != nil {
 		return nil, err

@@ -15,7 +15,7 @@ import (
 	"quarry/internal/vault"
 )
 
-// randomText is a note of pieces that editors of notes stumble over.
+// randomText makes a note from constructs that are known to break editors of notes.
 func randomText(rng *rand.Rand) string {
 	pieces := []string{"# A\n", "## B\n", "# C\n", "text [[n#A]] #tag\n", "\n", "- item ^i%d\n", "para ^p%d\n", "```\n# code\n```\n", "|a|b|\n|-|-|\n|1|2|\n", "%% #tag %%\n", "<div>\n# no\n</div>\n", "é 漢字\n", "> # quoted\n"}
 	var b strings.Builder
@@ -33,7 +33,7 @@ func randomText(rng *rand.Rand) string {
 	return b.String()
 }
 
-// act makes a random change of the note n, or of all notes.
+// act makes a random change to the note n, or to all notes.
 func act(ctx context.Context, b *notebook.Book, rng *rand.Rand) (string, error) {
 	pick := func(list ...string) string { return list[rng.IntN(len(list))] }
 	o := notebook.Options{}
@@ -60,8 +60,8 @@ func act(ctx context.Context, b *notebook.Book, rng *rand.Rand) (string, error) 
 	return string(op) + " " + t.String(), err
 }
 
-// Whatever is done to notes, undo gives the old bytes, and a change that is
-// refused leaves them.
+// After any change to notes, undo restores the old bytes. A refused change leaves them
+// unmodified.
 func TestUndoOfNotes(t *testing.T) {
 	ctx := context.Background()
 	w := newWorld(t, ".obsidian/app.json", `{"trashOption":"none"}`)

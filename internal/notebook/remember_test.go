@@ -14,8 +14,7 @@ import (
 	"quarry/internal/stress"
 )
 
-// An answer about all notes is remembered until a file changes, is added or goes away, and
-// not a moment longer.
+// An answer about all notes is cached until a file is changed, added or removed.
 func TestRememberedUntilAChange(t *testing.T) {
 	ctx := t.Context()
 	dir := t.TempDir()
@@ -60,7 +59,7 @@ func TestRememberedUntilAChange(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(links) > 0 {
-			links[0].Link = "changed by the caller" // the next answer is not
+			links[0].Link = "changed by the caller" // must not affect the next answer
 		}
 		return fmt.Sprintf("%q %s", orphans, text)
 	}
@@ -72,14 +71,14 @@ func TestRememberedUntilAChange(t *testing.T) {
 		switch r.IntN(4) {
 		case 0:
 			os.Remove(filepath.Join(dir, name))
-		case 1: // another file takes links that led nowhere
+		case 1: // add a file that broken links resolve to
 			write(fmt.Sprintf("nowhere %d.md", n), "x\n")
 		case 2:
 			os.Remove(filepath.Join(dir, fmt.Sprintf("nowhere %d.md", n)))
 		default:
 			write(name, fmt.Sprintf("[[n%d]] [[gone %d]]\n", r.IntN(30), step))
 		}
-		if step%3 == 0 { // the index has read all changes
+		if step%3 == 0 { // wait until the index has read all changes
 			if _, err := ws.Index().Verify(ctx, func(path, what string) { t.Errorf("%s: %s", path, what) }, nil); err != nil {
 				t.Fatal(err)
 			}

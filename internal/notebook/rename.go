@@ -11,9 +11,8 @@ import (
 	"quarry/internal/vault"
 )
 
-// RenamePart gives a heading another text or a block another id. Links to it
-// follow, all in one change; those that can't be made to follow are counted in
-// the change's report.
+// RenamePart changes the text of a heading or the id of a block. Links to it are updated
+// in the same change. Links that can't be updated are counted in the change's report.
 func (b *Book) RenamePart(ctx context.Context, path string, t Target, to string, o Options) (*change.Change, error) {
 	n, err := b.Read(ctx, path)
 	if err != nil {
@@ -47,8 +46,8 @@ func (b *Book) RenamePart(ctx context.Context, path string, t Target, to string,
 	return c, err
 }
 
-// relink plans the new name of a heading or block: the edits of the note and of the
-// files with links to it.
+// relink plans to rename a heading or block. The operations edit the note and the files
+// that link to it.
 func (b *Book) relink(ctx context.Context, n *Note, t Target, to string, keepTexts bool) (r *vault.Relink, ops []change.Op, err error) {
 	ix, err := b.namesakes(ctx, true, n.Path)
 	if err != nil {

@@ -15,7 +15,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// bigVault is notes of about 1.5 KB with eight links, four properties and two tasks each.
+// bigVault makes notes of about 1.5 KB with eight links, four properties and two tasks
+// each.
 func bigVault(t testing.TB, n int) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -45,8 +46,8 @@ func bigVault(t testing.TB, n int) string {
 	return dir
 }
 
-// Backlinks come from the index: only files that mention the name are read, and
-// a link that was written a moment ago is there.
+// Backlinks use the index: only files that mention the name are read, and a link that was
+// just written is included.
 func TestBacklinksIndexed(t *testing.T) {
 	stress.SkipTiny(t)
 	n := stress.Size(2_000, 10_000)

@@ -16,36 +16,38 @@ import (
 	"quarry/internal/vault"
 )
 
-// TableQuery asks for values of the notes that filters select.
+// TableQuery is a query for values of the notes that filters select.
 type TableQuery struct {
-	Query string // filters, or a base alone, with its own columns and order
-	// Columns are names of properties and inline fields, or one of path, name, folder,
-	// tags, links, tasks, modified and created, of which a property of the note comes first,
-	// but not before its path and tags. note.x and property:x are properties, file.size and
-	// the other names of a base are of the file. The path is always the first.
+	Query string // filters, or a single base, which has its own columns and order
+	// Columns are names of properties and inline fields, or one of path, name, folder, tags,
+	// links, tasks, modified and created. If a note has a property with one of these names,
+	// it takes precedence, except over path and tags. As in bases, note.x and property:x are
+	// properties, and file.x is a field of the file, such as file.size. The first column of
+	// the table is always the path.
 	Columns []string
-	Sort    []string // columns, with - before one that descends; then by path
-	Group   string   // a column
+	Sort    []string // columns to sort by, then by path; a leading - means descending
+	Group   string   // the column to group rows by
 }
 
 // Table is the answer to a TableQuery.
 type Table struct {
 	Columns []string
 	Rows    []Row
-	Group   string // the column that rows are grouped by
-	// Unsupported are the parts of a base that the table doesn't follow.
+	Group   string // the column by which rows are grouped
+	// Unsupported lists the parts of a base that the table ignores.
 	Unsupported []string
 
-	// Empty are the columns asked for, or sorted or grouped by, in which no row has a value.
+	// Empty lists the requested columns, including those to sort or group by, that have no
+	// value in any row.
 	Empty []string
 
-	files bool // not only notes
+	files bool // rows may be files that aren't notes
 }
 
-// Row is a note with its values.
+// Row is a note and its values.
 type Row struct {
 	Path  string
-	Cells []string // one for each column after the path
+	Cells []string // one cell for each column after the path
 	Group string
 
 	keys []sortKey
@@ -58,20 +60,21 @@ type column struct {
 	cells func(ctx context.Context, path string, f *notefields.Facts) []string
 }
 
-// order is a column that rows are sorted by.
+// order is a column to sort rows by.
 type order struct {
 	column
 	desc bool
 }
 
-// sortKey orders values: numbers, then texts in any letter case, then none.
+// sortKey is the sort key of a cell: numbers come first, then texts ignoring case, then
+// empty cells.
 type sortKey struct {
 	rank   int
 	number float64
 	text   string
 }
 
-// keyOf is the key of values whose text is joined.
+// keyOf returns the sort key of a cell. joined is the text of all values.
 func keyOf(values []string, joined string) sortKey {
 	if len(values) == 0 || values[0] == "" {
 		return sortKey{rank: 2}
@@ -115,7 +118,7 @@ func (b *Book) Table(ctx context.Context, q TableQuery) (*Table, error) {
 	return t, err
 }
 
-// findEmpty names the columns without a value.
+// findEmpty lists the columns without a value.
 func (t *Table) findEmpty(columns []column, sorts []order) {
 	add := func(c column, filled func(r Row) bool) {
 		if len(t.Rows) > 0 && !slices.Contains(t.Empty, c.name) && !slices.ContainsFunc(t.Rows, filled) {
@@ -139,14 +142,14 @@ func (b *Book) columns(names []string) (out []column) {
 	return out
 }
 
-// fill looks for the rows of a table and sorts them. If it is grouped, that is the first
-// order.
+// fill finds the rows of a table and sorts them. If the table is grouped, the first order
+// is the group.
 func (b *Book) fill(ctx context.Context, t *Table, filter noteFilter, columns []column, sorts []order) error {
 	q := factQuery{globs: onlyNotes, want: filter.want}
 	for _, c := range columns {
 		t.Columns, q.want = append(t.Columns, c.name), q.want|c.want
 	}
-	shown := make([]int, len(sorts)) // the column that is sorted by, -1 for none
+	shown := make([]int, len(sorts)) // the index of each sorted column among the columns, -1 if it isn't one
 	for i, s := range sorts {
 		q.want |= s.want
 		shown[i] = slices.IndexFunc(columns, func(c column) bool { return c.name == s.name })
@@ -198,7 +201,7 @@ func (b *Book) fill(ctx context.Context, t *Table, filter noteFilter, columns []
 			if by == 0 {
 				by = strings.Compare(x.text, y.text)
 			}
-			if sorts[i].desc && x.rank < 2 && y.rank < 2 { // none stays last
+			if sorts[i].desc && x.rank < 2 && y.rank < 2 { // empty cells are last in either direction
 				by = -by
 			}
 			if by != 0 {
@@ -214,7 +217,7 @@ func (b *Book) fill(ctx context.Context, t *Table, filter noteFilter, columns []
 	return err
 }
 
-// column makes the column of a name. A property may be an inline field.
+// column makes the column with a name. A property may also be an inline field.
 func (b *Book) column(name string) column {
 	lower := strings.ToLower(name)
 	for _, prefix := range []string{"note.", "property:"} {
@@ -231,7 +234,7 @@ func (b *Book) column(name string) column {
 	own := propertyColumn(name, name)
 	c, known := b.fileColumn(lower)
 	switch {
-	case !known || slices.Contains([]string{"size", "ext", "file name"}, lower): // those have file. before them
+	case !known || slices.Contains([]string{"size", "ext", "file name"}, lower): // without the prefix file. these names are not fields of the file
 		return own
 	case lower == "path" || lower == "tags":
 		c.name = name
@@ -245,12 +248,12 @@ func (b *Book) column(name string) column {
 	}}
 }
 
-// propertyColumn makes the column of a property.
+// propertyColumn makes a column of property values.
 func propertyColumn(name, property string) column {
 	return column{name, notefields.Properties | notefields.Inline, func(ctx context.Context, _ string, f *notefields.Facts) (out []string) {
 		for i, p := range f.Named(ctx, property, true) {
 			if i == 0 {
-				out = slices.Clip(p.Values) // most notes have one
+				out = slices.Clip(p.Values) // most notes have at most one such property
 			} else {
 				out = append(out, p.Values...)
 			}
@@ -259,8 +262,8 @@ func propertyColumn(name, property string) column {
 	}}
 }
 
-// fileColumn makes a column that is not of a property; ok is false if there is none with
-// this name.
+// fileColumn makes a column whose values are not from a property. ok is false if there is
+// none with this name.
 func (b *Book) fileColumn(name string) (c column, ok bool) {
 	c.name = name
 	ofPath := func(of func(p string) string) {
@@ -323,5 +326,5 @@ func (b *Book) fileColumn(name string) (c column, ok bool) {
 	return c, c.cells != nil
 }
 
-// minutes is how a table shows a time.
+// minutes is the format of times in a table.
 const minutes = "2006-01-02 15:04"

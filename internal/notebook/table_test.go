@@ -8,7 +8,7 @@ import (
 	"quarry/internal/notebook"
 )
 
-// library is what tables are made of.
+// library contains the notes for the tables of this file.
 var library = []string{
 	"Books/Dune.md", "---\ntags: [book, scifi/classic]\nauthor: \"[[Frank Herbert]]\"\nrating: 5\npages: 612\nstatus: done\nfinished: 2024-03-01\n---\n#owned see [[Index]]\n",
 	"Books/Emma.md", "---\ntags: [book]\nauthor: \"[[People/Jane Austen|Jane]]\"\nrating: 4\npages: 474\nstatus: reading\nstarted: 2024-05-20\ngenres: [novel, romance]\n---\n",

@@ -13,15 +13,15 @@ import (
 	"quarry/internal/vault"
 )
 
-// TaskLine is a task with its line.
+// TaskLine is a task and its line.
 type TaskLine struct {
 	Path string
 	Line int
 	Text string // the whole line
 }
 
-// Tasks lists the tasks that filters select, by note. The filters of a note hold for all
-// of its tasks, those of tasks for each alone: with task:todo, only open ones are listed.
+// Tasks lists the tasks that filters select, by note. Filters for notes apply to all
+// tasks of a note, and filters for tasks to each task: task:todo lists only open ones.
 func (b *Book) Tasks(ctx context.Context, query string) (out []TaskLine, err error) {
 	words, expr, err := notefilter.Parse(query)
 	if err != nil || expr == nil || words != "" {
@@ -61,16 +61,16 @@ func (b *Book) Tasks(ctx context.Context, query string) (out []TaskLine, err err
 	})
 }
 
-// lineText is the line at an offset, without blanks around it.
+// lineText returns the line that contains an offset, without surrounding blanks.
 func (n *Note) lineText(at int) string {
 	from := bytes.LastIndexByte(n.Text[:at], '\n') + 1
 	line, _, _ := bytes.Cut(n.Text[from:], []byte("\n"))
 	return string(bytes.TrimSpace(line))
 }
 
-// CheckTask marks a task as done, or as open again: one byte changes. The task is named
-// by its text, as it is listed or without its mark, and where that occurs several times
-// also by its line.
+// CheckTask marks a task as done, or as open again, which changes one byte. The task is
+// selected by its text, with or without its mark. If several tasks have this text, line
+// is needed, too.
 func (b *Book) CheckTask(ctx context.Context, path, text string, line int, done bool, o Options) (*change.Change, error) {
 	n, err := b.Read(ctx, path)
 	if err != nil {

@@ -14,8 +14,9 @@ import (
 )
 
 // PropertyValues lists the values of a property or inline field in the notes that filters
-// select, or in all, the most used first. Values that differ in letter case are one. notes
-// is the number of notes that have it, also without a value.
+// select, or in all notes, the most frequent first. Values that differ only in case are
+// counted together. notes is the number of notes that have the property, even without a
+// value.
 func (b *Book) PropertyValues(ctx context.Context, name, where string) (values []Name, notes int, err error) {
 	words, filter, err := b.readFilters(ctx, where)
 	if err != nil {
@@ -63,12 +64,12 @@ func (b *Book) PropertyValues(ctx context.Context, name, where string) (values [
 	return byCount(counts), notes, err
 }
 
-// unmetValues is how many values of a property an empty answer names, and unmetTerms of how
-// many properties.
+// An empty answer lists unmetValues values of a property, for at most unmetTerms
+// properties.
 const unmetValues, unmetTerms = 5, 3
 
-// Unmet says why filters of properties select no note at all: which values the property
-// has, or that no note has it. A filter after a minus is not explained.
+// Unmet explains why property filters select no note: it lists the values that the
+// property has, or says that no note has the property. Negated filters are not explained.
 func (b *Book) Unmet(ctx context.Context, query string) (out []string) {
 	_, expr, err := notefilter.Parse(query)
 	if err != nil {
@@ -83,7 +84,7 @@ func (b *Book) Unmet(ctx context.Context, query string) (out []string) {
 		values, notes, err := b.PropertyValues(ctx, t.Key, "")
 		test := t.Comparison(time.Now())
 		switch {
-		case err != nil: // this is a remark
+		case err != nil: // ignored, since the explanation is optional
 		case notes == 0:
 			out = append(out, b.NoProperty(ctx, t.Key))
 		case t.Op != "" && len(values) > 0 && !slices.ContainsFunc(values, func(v Name) bool { return test.Passes([]string{v.Name}) }):
@@ -100,7 +101,7 @@ func (b *Book) Unmet(ctx context.Context, query string) (out []string) {
 	return out
 }
 
-// propertyTerms adds the terms of properties that are not negated.
+// propertyTerms appends the property terms of e that are not negated.
 func propertyTerms(e *notefilter.Expr, out []*notefilter.Term) []*notefilter.Term {
 	if e == nil {
 		return out
@@ -114,7 +115,7 @@ func propertyTerms(e *notefilter.Expr, out []*notefilter.Term) []*notefilter.Ter
 	return out
 }
 
-// NoProperty says that no note has a property, and which have a similar name.
+// NoProperty says that no note has a property, and suggests similar names.
 func (b *Book) NoProperty(ctx context.Context, name string) string {
 	says := fmt.Sprintf("unknown property %q", name)
 	names, err := b.PropertyNames(ctx)

@@ -1,8 +1,9 @@
-// Package notefields extracts the fields that an index keeps of a note: counts of its
+// Package notefields extracts the facts about a note that an index stores: counts of its
 // words, headings, tags, properties, inline fields, tasks and links. Answers about all
-// notes need no other part of their texts.
+// notes need nothing else from their texts.
 //
-// Facts of a note are the same from its text and from the index. The package is pure.
+// The facts are the same whether they come from the text or from the index. The package
+// reads no files.
 package notefields
 
 import (
@@ -20,10 +21,10 @@ import (
 	"quarry/internal/vault"
 )
 
-// version must change when a note would get other fields or keys.
+// version must be increased if notes get different fields or keys.
 const version = 6
 
-// linkKey is the kind of the keys of links: names of files that the links may mean.
+// linkKey is the kind of the keys of links: the names of files to which they may resolve.
 const linkKey = noterank.Others
 
 // Extractor returns the extractor of the fields of notes and canvases.
@@ -31,7 +32,7 @@ func Extractor() *index.Extractor {
 	return &index.Extractor{Version: version, Has: vault.HasLinks, Extract: extract}
 }
 
-// The values of a note, in order. A canvas has only links.
+// The values stored for a note, in order. A canvas only has links.
 const (
 	linksValue = iota
 	wordsValue
@@ -44,7 +45,7 @@ const (
 	values
 )
 
-// The values of a note, as bits of search.FieldQuery.Want.
+// The same values as bits of search.FieldQuery.Want.
 const (
 	Links      uint64 = 1 << linksValue
 	Words      uint64 = 1 << wordsValue
@@ -57,7 +58,7 @@ const (
 )
 
 func extract(path string, text []byte, out *index.Fields) {
-	ctx := context.Background() // the index reads a file to its end
+	ctx := context.Background() // indexing a file is never canceled in between
 	f := Of(path, text)
 	links := f.links(ctx)
 	out.Add(appendLinks(nil, links))
@@ -90,31 +91,31 @@ func extract(path string, text []byte, out *index.Fields) {
 
 func isNote(path string) bool { return vault.HasLinks(path) && path[len(path)-1]|0x20 == 'd' }
 
-// LinkKey returns the key of the files that have a link with this vault.NameKey.
+// LinkKey returns the key by which files that link to a vault.NameKey are counted.
 func LinkKey(name string) terms.Key { return noterank.KeyOf([]byte(name), linkKey) }
 
-// Facts are the known facts of a note. They must be used by one goroutine at a time.
+// Facts are the known facts about a note. They are not safe for concurrent use.
 type Facts struct {
 	path  string
 	text  []byte
 	scan  *vault.Note
 	head  *vault.Head
-	known index.Values // instead of the text
+	known index.Values // set if the facts come from an index
 	value [values][]byte
 	split bool
 	names []byte      // of the words
-	only  *vault.Task // set instead of all tasks
-	props []Property  // of the text
-	named []Property  // the last result of Named
-	texts []string    // its values
+	only  *vault.Task // if set, replaces the note's tasks
+	props []Property  // properties read from the text
+	named []Property  // the latest result of Named
+	texts []string    // the values in named
 }
 
-// Of returns the facts of a text, which are computed on demand. Once the context of a call
-// has ended, there are none.
+// Of returns the facts about a text. They are computed on demand. A method whose context
+// has ended returns no facts.
 func Of(path string, text []byte) *Facts { return &Facts{path: path, text: text} }
 
-// Know replaces the facts by those that an index has of a note. Facts that were not wanted
-// are missing.
+// Know replaces the facts by those that an index stored for a note. Facts that were not
+// requested are missing.
 func (f *Facts) Know(path string, known []byte) *Facts {
 	*f = Facts{path: path, known: known, named: f.named, texts: f.texts}
 	return f
@@ -137,7 +138,7 @@ func (f *Facts) header(ctx context.Context) *vault.Head {
 	return f.head
 }
 
-// stored returns a value of the index; false if the facts come from a text.
+// stored returns a value from the index. It returns false if the facts come from a text.
 func (f *Facts) stored(n int) ([]byte, bool) {
 	if f.known == nil {
 		return nil, false
@@ -194,14 +195,15 @@ func (f *Facts) PropertyNames(ctx context.Context) []string {
 	return names
 }
 
-// Property is a property with its values as shown: the items of a list, or one value.
+// Property is a property with its values as shown: the items of a list, or a single
+// value.
 type Property struct {
 	Name   string
 	Values []string
-	List   bool // a list, whatever its length
+	List   bool // the value is a list, whatever its length
 }
 
-// Filled omits the placeholder of a key without a value.
+// Filled returns the values without the placeholder for a key without a value.
 func Filled(values []string) []string {
 	empty := func(v string) bool { return v == "<nil>" }
 	if !slices.ContainsFunc(values, empty) {
@@ -210,7 +212,7 @@ func Filled(values []string) []string {
 	return slices.DeleteFunc(slices.Clone(values), empty)
 }
 
-// Properties returns the properties of a valid front matter, by name.
+// Properties returns the properties in the front matter, by name, if it is valid.
 func (f *Facts) Properties(ctx context.Context) []Property {
 	if data, ok := f.stored(propertiesValue); ok {
 		return f.read(nil, f.value[namesValue], data, "")
@@ -235,7 +237,7 @@ func (f *Facts) Properties(ctx context.Context) []Property {
 }
 
 // Inline returns the inline fields, key:: value, by name. A name that occurs several times
-// has several values.
+// is one property with several values.
 func (f *Facts) Inline(ctx context.Context) (out []Property) {
 	if data, ok := f.stored(inlineValue); ok {
 		return f.read(nil, nil, data, "")
@@ -252,9 +254,9 @@ func (f *Facts) Inline(ctx context.Context) (out []Property) {
 	return out
 }
 
-// Named returns the properties with a name, ignoring case, and if inline is set also the
-// inline fields after them. They are valid until the next call. For 10,000 indexed notes it
-// takes a fifth of the time of reading all properties.
+// Named returns the properties with a name, ignoring case. If inline is set, inline fields
+// of that name follow. The result is valid until the next call. For 10,000 indexed notes,
+// Named takes a fifth of the time of reading all properties.
 func (f *Facts) Named(ctx context.Context, name string, inline bool) []Property {
 	f.named, f.texts = f.named[:0], f.texts[:0]
 	if data, ok := f.stored(propertiesValue); ok {
@@ -278,8 +280,8 @@ func (f *Facts) Named(ctx context.Context, name string, inline bool) []Property 
 	return f.named
 }
 
-// EachTask calls yield with the tasks, until it returns false. Tasks from the index have no
-// place and no text.
+// EachTask calls yield for each task until yield returns false. Tasks from an index have no
+// position and no text.
 func (f *Facts) EachTask(ctx context.Context, yield func(t *vault.Task) bool) {
 	if f.only != nil {
 		yield(f.only)
@@ -309,7 +311,7 @@ func (f *Facts) EachTask(ctx context.Context, yield func(t *vault.Task) bool) {
 	}
 }
 
-// Only returns the facts of the note as if it had only one task.
+// Only returns a copy of the facts in which t is the note's only task.
 func (f *Facts) Only(t *vault.Task) *Facts {
 	one := *f
 	one.only = t
@@ -345,9 +347,8 @@ func sortProperties(list []Property) {
 	slices.SortFunc(list, func(a, b Property) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// EachLink calls yield with the links that stay in the vault and have a target, without
-// their places, until it returns false. A link is valid until the next one, its texts as
-// long as they are held.
+// EachLink calls yield for each link that Counts accepts, without its position, until
+// yield returns false. The link is only valid during the call; its texts stay valid.
 func (f *Facts) EachLink(ctx context.Context, yield func(i int, l *vault.Link) bool) {
 	if data, ok := f.stored(linksValue); ok {
 		readLinks(data, yield)
@@ -376,7 +377,7 @@ func (f *Facts) links(ctx context.Context) (out []vault.Link) {
 	return out
 }
 
-// Counts reports whether a link is among the facts.
+// Counts reports whether the facts include a link: it is internal and has a target.
 func Counts(l *vault.Link) bool { return !l.External && l.Path+l.Subpath != "" }
 
 func appendText(dst []byte, s string) []byte {
@@ -390,8 +391,8 @@ func appendStrings(dst []byte, list []string) []byte {
 	return dst
 }
 
-// source reads appended values. Invalid bytes end it: the index verifies checksums, so only
-// forged ones get here.
+// source reads values that were appended to it. Reading stops at invalid bytes. Since the
+// index verifies checksums, only forged data can be invalid.
 type source []byte
 
 func (s *source) number() int {
@@ -418,7 +419,7 @@ func (s *source) bytes() []byte {
 }
 
 func readStrings(data []byte) (out []string) {
-	all := string(data) // one copy for all of them
+	all := string(data) // one copy for all strings
 	for s := source(data); len(s) > 0; {
 		n := s.number()
 		at := len(all) - len(s)
@@ -472,7 +473,7 @@ func appendProperties(dst []byte, names []string, list []Property) []byte {
 	return dst
 }
 
-// read appends the properties in data to a list, by name; if only is given, just the ones of
+// read appends the properties in data to a list. If only is given, it appends just those of
 // that name, whose values are in f.texts.
 func (f *Facts) read(list []Property, names, data source, only string) []Property {
 	from := len(list)
@@ -525,17 +526,18 @@ func appendLinks(dst []byte, links []vault.Link) []byte {
 	return dst
 }
 
-// maxLinkText bounds the links of a note together: a text with fields has less than 8 MiB,
-// and a byte of Windows-1252 may take three in UTF-8. Stored bytes that claim more are
-// forged: two of them may represent a path of any length.
+// maxLinkText limits the total length of a note's links. A text with fields is smaller
+// than 8 MiB, and a byte of Windows-1252 takes up to three in UTF-8, so longer links are
+// forged: two stored bytes may stand for a path of any length.
 const maxLinkText = 24 << 20
 
-// readLinks calls yield with the links until it returns false. Their texts share one string.
+// readLinks calls yield for each link until yield returns false. The links' texts share one
+// string.
 func readLinks(data []byte, yield func(i int, l *vault.Link) bool) {
 	b := linkBuffers.Get().(*linkBuffer)
 	defer linkBuffers.Put(b)
 	b.text, b.links = b.text[:0], b.links[:0]
-	from, to := 0, 0 // the previous path
+	from, to := 0, 0 // range of the previous path
 	for s := source(data); len(s) > 0; {
 		l := storedLink{kind: s[0]}
 		s = s[1:]
@@ -552,7 +554,7 @@ func readLinks(data []byte, yield func(i int, l *vault.Link) bool) {
 		b.links = append(b.links, l)
 	}
 	text, at := string(b.text), 0
-	var l vault.Link // one for all: yield makes it escape
+	var l vault.Link // allocated once, because passing it to yield moves it to the heap
 	for i, s := range b.links {
 		l = vault.Link{Kind: vault.Kind(s.kind >> 1), Embed: s.kind&1 != 0, Path: text[at:s.path], Subpath: text[s.path:s.end]}
 		at = s.end
@@ -568,7 +570,7 @@ type linkBuffer struct {
 	links []storedLink
 }
 
-// storedLink holds the ends of the path and the subpath of a link.
+// storedLink holds the end offsets of a link's path and subpath.
 type storedLink struct {
 	kind      byte
 	path, end int

@@ -7,29 +7,28 @@ import (
 	"quarry/internal/vault"
 )
 
-// An index counts the words of notes when it reads them. A word of a field has a key; words
-// with equal keys count as one, in whichever field they are counted.
+// An index counts the words of notes when it reads them. The key of a word includes its
+// field. Words with the same key are counted together.
 
-// spaces is the number of kinds of keys: those for fields, and from Others on those for
-// other values counted in the same table.
+// spaces is the number of kinds of keys. The first ones are for fields. Those from Others
+// on are for other values counted in the same table.
 const spaces = 8
 
 // Others is the first kind of key that does not belong to a field.
 const Others = fields
 
-// KeyOf returns the key of a text of some kind: a term of a field, or another.
+// KeyOf returns the key of a text. kind is a field, or Others and above.
 func KeyOf(text []byte, kind int) terms.Key {
 	return terms.KeyOf(text)&^(spaces-1) | terms.Key(kind)
 }
 
-// Words holds the facts that an index keeps about the words of a note.
+// Words holds the facts about a note's words that an index stores.
 type Words struct {
 	Names   []string    // the name, titles, and aliases
-	Lengths [fields]int // words in each field
+	Lengths [fields]int // number of words in each field
 }
 
-// Index counts the words of a note, as Count does, and calls count once for each
-// key.
+// Index counts the words of a note, like Count, and calls count once for each key.
 func Index(ctx context.Context, path string, text []byte, scan *vault.Note, head *vault.Head, count func(k terms.Key, n int)) *Words {
 	n := takeApart(path, text, scan, head)
 	w := &Words{Names: append(n.titles, n.aliases...)}
@@ -48,7 +47,7 @@ func Index(ctx context.Context, path string, text []byte, scan *vault.Note, head
 	return w
 }
 
-// Keys returns the keys of a query's words in every field, for Found.
+// Keys returns the keys of a query's words in every field, for Finder.Found.
 func (q *Query) Keys() []terms.Key {
 	keys := make([]terms.Key, 0, len(q.terms)*fields)
 	for _, term := range q.terms {
@@ -59,19 +58,19 @@ func (q *Query) Keys() []terms.Key {
 	return keys
 }
 
-// Finder makes the Docs of indexed notes. It must be used by one goroutine at a time.
+// Finder makes the Docs of indexed notes. It is not safe for concurrent use.
 type Finder struct {
 	q      *Query
-	docs   []Doc // allocated together, as there are many
+	docs   []Doc // allocated in chunks, since there are many
 	counts [][fields]uint16
 }
 
 // Finder returns a Finder for the query.
 func (q *Query) Finder() *Finder { return &Finder{q: q} }
 
-// Found makes the Doc of a note from its count of each of the Keys, the number of words in
-// each of its fields, and its names, which are rarely needed. Until Read, the places of
-// words are unknown, and so is which of them are neighbours.
+// Found makes the Doc of a note from its counts of the query's Keys, the number of words
+// in each field, and its names, which are rarely needed. The positions of words, and
+// therefore which of them are adjacent, are unknown until Read is called.
 func (f *Finder) Found(counts []uint8, lengths [fields]int, names func() []string) *Doc {
 	const many = 256
 	q := f.q
@@ -103,7 +102,7 @@ func (d *Doc) inNames() bool {
 	return true
 }
 
-// Read adds to the Doc of a note, from its text, the facts unknown to Found.
+// Read adds the facts to a Doc that Found couldn't know, from the note's text.
 func (q *Query) Read(ctx context.Context, d *Doc, text []byte) {
 	d.pairs, d.Near = 0, nil
 	q.places(ctx, d, text, vault.FindFrontMatter(text).Body)

@@ -1,8 +1,8 @@
-// Package noterank orders notes by how well they answer the words of a query.
+// Package noterank ranks notes by relevance to the words of a query.
 //
-// It is pure: a path and a text in, counts out; counts in, an order out. The same notes and
-// query always give the same order. Each note is counted separately, in any order and in
-// parallel; the rarity of a word, which depends on all notes, comes last, in [Query.Weigh].
+// It reads no files, and the same notes and query always result in the same order. Each
+// note is counted separately, so notes can be counted in any order and in parallel. The
+// rarity of a word depends on all notes and is computed last, by [Query.Weigh].
 //
 // Words are compared without case, accents and English endings. A note's name,
 // its aliases and headings count more than its text.
@@ -31,28 +31,28 @@ const (
 	fields
 )
 
-// weights are the values of one occurrence in a field, and flats the penalties for the
-// length of a field (BM25's b). Found on the documentation of Kubernetes and the vault of
-// the Obsidian Hub; see docs/NOTES.md.
+// weights are the values of one occurrence in each field, and flats are BM25's parameter
+// b of each field, the penalty for its length. They were determined with the
+// documentation of Kubernetes and the vault of the Obsidian Hub; see docs/NOTES.md.
 var (
 	weights = [fields]float64{title: 9, alias: 7, heading: 2.5, body: 1}
 	flats   = [fields]float64{title: 0.6, alias: 0.5, heading: 0.5, body: 0.6}
 )
 
-const saturation = 1.4 // BM25's k1
+const saturation = 1.4 // BM25's parameter k1
 
 // Query is a parsed query. It is immutable.
 type Query struct {
 	terms  []string
 	lookup map[terms.Key]int // index of each term
-	begins pairSet           // the first bytes of terms and their words
+	begins pairSet           // the first two bytes of terms and their words
 	strict bool
 }
 
-// maxTerms bounds the words of a query. More of them would not change the order.
+// maxTerms limits the words of a query. Further words would hardly change the order.
 const maxTerms = 32
 
-// New parses a query; nil if it has no words.
+// New parses a query. It returns nil if the query has no words.
 func New(query string) *Query {
 	var words, plain []string
 	eachWord([]byte(query), nil, func(_, _ int, word []byte) bool {
@@ -78,8 +78,8 @@ func New(query string) *Query {
 	return q
 }
 
-// Plain returns the words of a query as written, without stop words and surrounding
-// characters.
+// Plain returns the words of a query as written, except stop words, and without
+// surrounding punctuation.
 func Plain(query string) (words []string) {
 	var all []string
 	for _, w := range strings.Fields(query) {
@@ -117,8 +117,9 @@ func (q *Query) add(term string) {
 	}
 }
 
-// firstPair returns the number of the first two bytes of a word. They are also the first two
-// of its term, which is a prefix, and equally long if it is short.
+// firstPair returns the first two bytes of a word as a number. The word's term is a prefix
+// of it with at least these two bytes, unless the word is shorter, so the result is the same
+// for both.
 func firstPair(word []byte) uint16 {
 	if len(word) == 1 {
 		return uint16(word[0]) << 8
@@ -132,13 +133,13 @@ func (q *Query) term(term []byte) (int, bool) {
 	return t, ok
 }
 
-// Doc holds the matches of a query in a note.
+// Doc holds the occurrences of a query's words in a note.
 type Doc struct {
 	counts [][fields]uint16 // by term
 	length [fields]int32
-	pairs  int32 // neighbours in the query that are neighbours in the text
-	named  bool  // the name is the query
-	// Near are the first places of words in the text, at most one for each term.
+	pairs  int32 // number of pairs of words that are adjacent in both query and text
+	named  bool  // the note's name equals the query
+	// Near holds the first positions of words in the text, at most one per term.
 	Near []vault.Span
 }
 
@@ -146,7 +147,7 @@ type Doc struct {
 type note struct {
 	titles, aliases, headings []string
 	text                      []byte
-	body                      int // offset of the text
+	body                      int // offset of the text after the front matter
 }
 
 func takeApart(path string, text []byte, scan *vault.Note, head *vault.Head) *note {
@@ -175,11 +176,11 @@ func (n *note) each(field int, f func([]byte)) {
 	}
 }
 
-// checkEvery is the number of bytes read between two checks of a context.
+// checkEvery is the number of bytes to read between two checks of a context.
 const checkEvery = 64 << 10
 
-// Count reads a note; ok is false if it has none of the words. There is no Doc if ctx has
-// ended.
+// Count counts the words in a note. ok is false if it has none of them. d is nil if ctx
+// has ended.
 func (q *Query) Count(ctx context.Context, path string, text []byte) (d *Doc, ok bool) {
 	scan, err := vault.Scan(ctx, text)
 	if err != nil {
@@ -197,8 +198,8 @@ func (q *Query) Count(ctx context.Context, path string, text []byte) (d *Doc, ok
 	return d, ok
 }
 
-// countStrict counts the occurrences of the words, in any case; the length of a field is its
-// number of words.
+// countStrict counts the occurrences of the words, in any case. The length of a field is the
+// number of its words.
 func (q *Query) countStrict(ctx context.Context, n *note) (*Doc, bool) {
 	d := &Doc{counts: make([][fields]uint16, len(q.terms))}
 	any := false
@@ -224,12 +225,13 @@ func (q *Query) countStrict(ctx context.Context, n *note) (*Doc, bool) {
 	return d, any
 }
 
-// named reports whether a name consists of the words of a strict query.
+// named reports whether a name consists of exactly the words of a strict query.
 func (q *Query) named(name string) bool {
 	return string(foldCase([]byte(name))) == strings.Join(q.terms, " ")
 }
 
-// eachTerm calls f with every word of a text, without its grammatical ending, until ctx ends.
+// eachTerm calls f for every word of a text, reduced to its term without a grammatical
+// ending, until ctx ends.
 func eachTerm(ctx context.Context, text []byte, f func(start, end int, term []byte)) {
 	buf := make([]byte, 0, 64)
 	check := 0
@@ -271,8 +273,7 @@ func (q *Query) countNote(ctx context.Context, n *note, each func([]byte, func(s
 	return d, any
 }
 
-// places finds the positions of words in a text whose body begins at an offset, until ctx
-// ends.
+// places finds the positions of words in text[from:], until ctx ends.
 func (q *Query) places(ctx context.Context, d *Doc, text []byte, from int) {
 	last, lastAt := -1, 0
 	seen := make([]bool, len(q.terms))
@@ -304,10 +305,10 @@ func (q *Query) places(ctx context.Context, d *Doc, text []byte, from int) {
 	})
 }
 
-// calls reports whether one of the names equals the query.
+// calls reports whether any of the names equals the query.
 func (q *Query) calls(names []string) bool { return slices.ContainsFunc(names, q.same) }
 
-// same reports whether a name has the words of the query and no others.
+// same reports whether a name has exactly the words of the query.
 func (q *Query) same(name string) bool {
 	n, other := 0, false
 	seen := make([]bool, len(q.terms))
@@ -324,8 +325,8 @@ func (q *Query) same(name string) bool {
 	return n == len(q.terms) && !other
 }
 
-// noteName returns the name in a path. A page that represents its folder has the folder's
-// name.
+// noteName returns the name of the note with a path. A page that represents its folder
+// has the name of the folder.
 func noteName(path string) string {
 	path = strings.TrimSuffix(path, ".md")
 	name, dir := path, ""
@@ -341,8 +342,8 @@ func noteName(path string) string {
 	return name
 }
 
-// Weights are the parts of scores that depend on all notes: how rare each word is, and how
-// long the fields are.
+// Weights are the factors of scores that depend on all notes: the rarity of each word, and
+// the average lengths of fields.
 type Weights struct {
 	idf  []float64 // by word
 	sum  float64
@@ -352,7 +353,7 @@ type Weights struct {
 // Weigh computes the weights from the found notes and the number of all notes.
 func (q *Query) Weigh(docs []*Doc, notes int) *Weights {
 	w := &Weights{idf: make([]float64, len(q.terms))}
-	with := make([]int, len(q.terms)) // by word: notes that have it
+	with := make([]int, len(q.terms)) // number of notes that contain each word
 	for _, d := range docs {
 		for f := range fields {
 			w.mean[f] += float64(d.length[f])
@@ -374,8 +375,8 @@ func (q *Query) Weigh(docs []*Doc, notes int) *Weights {
 	return w
 }
 
-// First returns the n best notes by their indexed facts, best first, without neighbouring
-// words. Among equal ones the order of the notes decides.
+// First returns the indexes of the n best notes, best first, according to indexed facts.
+// It ignores adjacent words. Notes with equal scores stay in order.
 func (w *Weights) First(docs []*Doc, n int) []int {
 	scores := make([]float64, len(docs))
 	h := firstHeap{scores: scores, order: make([]int, 0, min(n, len(docs)))}
@@ -392,7 +393,7 @@ func (w *Weights) First(docs []*Doc, n int) []int {
 	return h.order
 }
 
-// firstHeap is a heap with the worst note first.
+// firstHeap is a heap with the worst note at the top.
 type firstHeap struct {
 	scores []float64
 	order  []int
@@ -415,7 +416,7 @@ func (h *firstHeap) Pop() any {
 	return last
 }
 
-// Score rates a note whose text was read.
+// Score returns the score of a note whose text was read.
 func (w *Weights) Score(d *Doc) float64 {
 	score := w.known(d)
 	if d.pairs > 0 {
@@ -424,7 +425,7 @@ func (w *Weights) Score(d *Doc) float64 {
 	return score
 }
 
-// known rates a note without neighbouring words.
+// known returns the score of a note, except the part for adjacent words.
 func (w *Weights) known(d *Doc) float64 {
 	score, covered, inTitle := 0.0, 0.0, 0.0
 	for t, idf := range w.idf {

@@ -11,9 +11,10 @@ import (
 	"quarry/internal/terms"
 )
 
-// eachWord calls f with every word of a text, until it returns false: its place, and its
-// letters in one case and without accents. The letters are valid until f returns, which may
-// change them. If begins is not nil, words with other first bytes may be omitted.
+// eachWord calls f for every word of a text until f returns false. start and end are the
+// word's position; word is the word in lower case without accents. f may modify word, which
+// is only valid during the call. If begins is not nil, words that begin with other bytes
+// may be skipped.
 func eachWord(text []byte, begins *pairSet, f func(start, end int, word []byte) bool) {
 	buf := make([]byte, 0, maxWord)
 	for i := 0; i < len(text); {
@@ -26,14 +27,14 @@ func eachWord(text []byte, begins *pairSet, f func(start, end int, word []byte) 
 			start, n := i, 0
 			short := buf[:maxWord]
 			if begins != nil && i+1 < len(text) {
-				// Most words can be skipped by their first two bytes.
+				// The first two bytes are enough to skip most words.
 				if second := asciiWord[text[i+1]]; second != beyondASCII && !begins.has(uint16(c)<<8|uint16(second)) {
 					for i++; i < len(text) && asciiWord[text[i]] > beyondASCII; i++ {
 					}
 					if i == len(text) || asciiWord[text[i]] == 0 {
 						continue
 					}
-					i = start // the word has other letters
+					i = start // the word also contains non-ASCII letters
 				}
 			}
 			for ; i < len(text); i++ {
@@ -78,7 +79,7 @@ func eachWord(text []byte, begins *pairSet, f func(start, end int, word []byte) 
 			buf = append(buf, text[i:i+n]...)
 			i += n
 		}
-		if i == start { // not a letter
+		if i == start { // the character is not a letter
 			_, n := utf8.DecodeRune(text[i:])
 			i += n
 			continue
@@ -93,26 +94,26 @@ func eachWord(text []byte, begins *pairSet, f func(start, end int, word []byte) 
 	}
 }
 
-// pairSet is a set of the first two bytes of words, as returned by firstPair.
+// pairSet is a set of results of firstPair.
 type pairSet [1 << 10]uint64
 
 func (s *pairSet) add(pair uint16) { s[pair>>6] |= 1 << (pair & 63) }
 
 func (s *pairSet) has(pair uint16) bool { return s[pair>>6]>>(pair&63)&1 != 0 }
 
-// eachPair handles the characters at an offset that belong to a script without spaces
-// between words, and returns their end. It calls f with each pair of neighbours, or with a
-// single character: a word of two or more characters is found by its pairs, wherever it
-// occurs. If f returns false, eachPair returns the end of the text.
+// eachPair processes the characters at an offset that belong to a script without spaces
+// between words, and returns their end. It calls f for each pair of adjacent characters,
+// or for a single character. So a word of several characters is found by its pairs,
+// wherever it occurs. If f returns false, eachPair returns the end of the text.
 func eachPair(text []byte, at int, f func(start, end int, word []byte) bool) int {
-	if text[at] < 0xE0 { // below the first of these scripts
+	if text[at] < 0xE0 { // less than the first character of these scripts
 		return at
 	}
-	before, last := -1, -1 // offsets of the previous character and of the current one
+	before, last := -1, -1 // offsets of the previous and the current character
 	emit := func(start, end int) bool { return f(start, end, norm.NFC.Append(nil, text[start:end]...)) }
 	for at < len(text) {
 		r, n := utf8.DecodeRune(text[at:])
-		if last >= 0 && unicode.IsMark(r) { // belongs to the character before it
+		if last >= 0 && unicode.IsMark(r) { // part of the previous character
 			at += n
 			continue
 		}
@@ -134,13 +135,13 @@ func eachPair(text []byte, at int, f func(start, end int, word []byte) bool) int
 	return at
 }
 
-// maxWord is the longest word, in bytes.
+// maxWord is the maximum length of a word in bytes.
 const maxWord = 64
 
-// beyondASCII marks bytes that are part of another character.
+// beyondASCII marks bytes of non-ASCII characters.
 const beyondASCII = 1
 
-// asciiWord maps a byte to its lower case in a word, or 0 if it is not part of words.
+// asciiWord maps bytes of words to lower case, and other bytes to 0.
 var asciiWord = func() (t [256]byte) {
 	for c := range t {
 		switch {
@@ -155,7 +156,7 @@ var asciiWord = func() (t [256]byte) {
 	return t
 }()
 
-// foldAccents removes the marks from letters and maps them to one case.
+// foldAccents removes accents from letters and converts them to lower case.
 func foldAccents(word []byte) []byte {
 	var out []byte
 	for _, r := range string(norm.NFD.Bytes(word)) {
@@ -186,5 +187,5 @@ var stopWords = func() map[string]bool {
 	return m
 }()
 
-// foldCase maps letters to one case.
+// foldCase converts letters to lower case.
 func foldCase(s []byte) []byte { return bytes.ToLower(s) }

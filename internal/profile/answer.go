@@ -12,12 +12,11 @@ import (
 )
 
 // Structured answers have one schema for quarry call --json, the Go API and servers
-// started with --structured. They hold everything in the text, because some clients
-// read nothing else.
-// exist that read nothing else.
+// started with --structured. They repeat everything in the text, because some clients
+// read only the structured answer.
 
-// remark holds, in structured form, the profile quarry's remarks after an answer: why
-// nothing was found, the call that continues, the files not searched.
+// remark holds the remarks that the profile quarry adds to an answer: why nothing was
+// found, the call that continues, the files not searched.
 type remark struct {
 	Note []string `json:"note,omitempty"`
 }
@@ -26,25 +25,24 @@ func (r *remark) add(parts []string) { r.Note = parts }
 
 const noteSchema = `"note":{"type":"array","items":{"type":"string"}}`
 
-// receipt is reported by every search in addition to its results.
+// receipt reports how complete and how fresh the results of a search are.
 type receipt struct {
-	// Complete reports that nothing was omitted: no limit was reached and nothing
-	// failed.
+	// Complete reports that nothing was omitted: no limit was reached and no file failed.
 	Complete bool `json:"complete"`
 	// Limit is the limit that ended the answer.
 	Limit string `json:"limit,omitempty"`
-	// Considered and Searched count files, Skipped those that were not
-	// searched, by reason. They are set if the whole scope was searched.
+	// Considered, Searched and Skipped count files; Skipped is keyed by reason. They are
+	// set only if the whole scope was searched.
 	Considered int                   `json:"considered,omitempty"`
 	Searched   int                   `json:"searched,omitempty"`
 	Skipped    map[search.Reason]int `json:"skipped,omitempty"`
 	// Failed names the first files that should have been searched but could not be.
 	Failed []failedPath `json:"failed,omitempty"`
-	// Freshness names how changes are detected: event, sweep or remote.
+	// Freshness says how changes are detected: event, sweep or remote.
 	Freshness string `json:"freshness"`
 }
 
-// received embeds the receipt in a structured answer.
+// received embeds the receipt in structured answers.
 type received struct {
 	Receipt *receipt `json:"receipt,omitempty"`
 }
@@ -58,8 +56,8 @@ type failedPath struct {
 	Detail string        `json:"detail,omitempty"`
 }
 
-// folderReplaced is added once, to the first answer of any tool after the workspace's
-// folder was replaced.
+// folderReplaced is added once after the workspace's folder was replaced, to the next
+// answer of any tool.
 const folderReplaced = "the workspace's folder was replaced since the last answer: this is of the one in its place; read files again before changing them"
 
 // replaced adds to an error that the folder was replaced: a missing file may have been
@@ -77,7 +75,8 @@ func (c *call) replaced(err error) error {
 // maxFailed is the number of failed files named.
 const maxFailed = 20
 
-// sumUp makes the receipt of a search. cut is the limit set by the answer's text.
+// sumUp makes the receipt of a search. cut names the limit that shortened the answer's
+// text.
 func (c *call) sumUp(ctx context.Context, s *search.Summary, cut string) receipt {
 	r := receipt{Complete: s.Stopped == "" && cut == "", Limit: string(s.Stopped), Freshness: c.freshness(ctx, &s.Stats)}
 	if cut != "" {
@@ -100,8 +99,7 @@ func (c *call) sumUp(ctx context.Context, s *search.Summary, cut string) receipt
 	return r
 }
 
-// freshness names how the answer detects changes. Without an index every file
-// is read.
+// freshness says how the answer detects changes. Without an index every file is read.
 func (c *call) freshness(ctx context.Context, s *search.Stats) string {
 	if s.Remote {
 		return "remote"
@@ -117,7 +115,8 @@ func (c *call) freshness(ctx context.Context, s *search.Stats) string {
 	return "event"
 }
 
-// onOverlay is added once in a session whose answers rely on events of an overlay.
+// onOverlay is added once per session, to the first answer that relies on change events
+// of an overlay file system.
 const onOverlay = "the workspace is on an overlay: a file that is written beneath the mount may not be seen"
 
 // foundPath is a path in an answer. A path that can't be printed is escaped and
@@ -140,16 +139,16 @@ func (f *foundPath) text() string {
 // searchAnswer is the answer of a text search.
 type searchAnswer struct {
 	Files []foundFile `json:"files"`
-	// Total counts results, in the unit of the text: blocks, files or lines. It is a
-	// lower bound unless Exact.
+	// Total counts results in the unit that the text uses: blocks, files or lines. It is
+	// a lower bound unless Exact is set.
 	Total      int  `json:"total"`
 	Exact      bool `json:"exact"`
 	Shown      int  `json:"shown"`
 	NextOffset int  `json:"next_offset,omitempty"`
-	// Definitions holds the definitions around the matches if show asks for them; Files
-	// then has the matches outside any definition.
+	// Definitions holds the definitions that contain matches, if the parameter show asks
+	// for them. Files then holds only the matches outside any definition.
 	Definitions []foundSymbol `json:"definitions,omitempty"`
-	// Distinct holds the different matched texts if show asks for them.
+	// Distinct holds the distinct matched texts, if the parameter show asks for them.
 	Distinct []distinctMatch `json:"distinct,omitempty"`
 	received
 	remark
@@ -157,14 +156,14 @@ type searchAnswer struct {
 
 type foundFile struct {
 	foundPath
-	Matched int         `json:"matched"` // lines that match and are shown
+	Matched int         `json:"matched"` // number of matching lines shown
 	Lines   []foundLine `json:"lines"`
 }
 
 type foundLine struct {
 	Line  int      `json:"line"`
 	Text  string   `json:"text"`
-	Spans [][2]int `json:"spans,omitempty"` // bytes of the whole line
+	Spans [][2]int `json:"spans,omitempty"` // byte ranges in the uncut line
 	// Context is a line that doesn't match.
 	Context bool `json:"context,omitempty"`
 	// Symbol is the definition around a match, qualified by its container.
@@ -172,13 +171,13 @@ type foundLine struct {
 	// CutBefore and CutAfter count bytes missing from the text.
 	CutBefore int `json:"cut_before,omitempty"`
 	CutAfter  int `json:"cut_after,omitempty"`
-	// Holes holds the captures of the structures that begin in the line. Doubts says why
-	// a structure may be a false match.
+	// Holes holds the captures of the structural matches that begin in this line. Doubts
+	// says why one of them may be a false match.
 	Holes  []map[string]string `json:"holes,omitempty"`
 	Doubts []string            `json:"doubts,omitempty"`
 }
 
-// newSearchAnswer makes the structured answer from the shown results. A line is cut to
+// newSearchAnswer makes the structured answer from the shown results. Lines are cut to
 // the given number of characters, as in the text.
 func newSearchAnswer(shown *render.Shown, total render.Total, characters int) *searchAnswer {
 	a := &searchAnswer{Files: []foundFile{}, Total: total.N, Exact: !total.More, Shown: shown.Results}

@@ -100,8 +100,8 @@ func TestOccursOnce(t *testing.T) {
 	}
 }
 
-// TestNaturalFirstCalls calls our tools with the published schemas of other programs'
-// tools and compares each answer with that to our own spelling.
+// TestNaturalFirstCalls makes calls that fit the published schemas of other programs'
+// tools, and compares each answer with the answer to our own spelling.
 func TestNaturalFirstCalls(t *testing.T) {
 	type pair struct{ tool, theirs, ours string }
 	calls := map[string][]pair{

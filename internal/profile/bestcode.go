@@ -12,25 +12,25 @@ import (
 )
 
 const (
-	// nearBest is the lowest share of the best score that is shown. For 60 functions of
-	// this project, searched by the words of their comments, 48 were among the first ten,
-	// the lowest at 0.57 of the best score.
+	// nearBest is the lowest score shown, as a share of the best score. Of 60 functions
+	// of this project, searched by the words of their comments, 48 were among the first
+	// ten results; the lowest of these had 0.57 of the best score.
 	nearBest = 0.5
-	// textNear is the lowest share of the best score that is shown with its text. In nine
-	// trials, agents read the text of the first result and wanted the names of the others.
+	// textNear is the lowest score whose text is shown, as a share of the best score. In
+	// nine trials, agents read the text of the first result but needed only the names of
+	// the others.
 	textNear = 0.85
 	// blockLines limits the lines shown of one result, so that one result can't fill the
 	// answer.
 	blockLines = 20
-	// nextCode is the number of further results that are always named, namedCode the
-	// number if they score near the best, and nextRoom the bytes of such a line besides
-	// path and name.
+	// Further results are listed by name only: nextCode of them always, and up to
+	// namedCode if they score near the best. nextRoom estimates the bytes of such a line
+	// besides its path and name.
 	nextCode, namedCode, nextRoom = 6, 10, 24
 )
 
-// writeBest answers with the results worth reading: those that score near the best,
-// reduced to the piece that does the work. Tests and generated files come last, by name
-// only.
+// writeBest answers with the results that score near the best, each reduced to the piece
+// that does the work. Tests and generated files come last, by name only.
 func writeBest(ctx context.Context, c *call, q search.CodeQuery, r *search.CodeResult) (*answer, error) {
 	if r.Total == 0 || r.Stopped == search.StopTime {
 		return writeRanked(ctx, c, q, r)
@@ -45,7 +45,7 @@ func writeBest(ctx context.Context, c *call, q search.CodeQuery, r *search.CodeR
 	var main, below, aside []codeChunk
 	for _, k := range data.Results {
 		switch {
-		case asideCode().MatchString(k.Path) && k.Score >= best*nearBest/5: // their scores are lowered
+		case asideCode().MatchString(k.Path) && k.Score >= best*nearBest/5: // such files are ranked with a lowered score
 			aside = append(aside, k)
 		case k.Score < best*nearBest:
 			below = append(below, k)
@@ -128,8 +128,8 @@ var asideCode = sync.OnceValue(func() *regexp.Regexp {
 		`(_test(_\w+)?|_spec|\.test|\.spec|_pb2|\.pb|\.gen|_gen|\.generated|\.min)\.\w+$|(^|/)test_[^/]*\.py$|\.\w*test$`)
 })
 
-// onceEach keeps the best piece of each definition: long definitions are ranked in pieces.
-// The lines kept extend to the end of the adjoining pieces that follow.
+// onceEach keeps the best piece of each definition, since long definitions are ranked in
+// pieces. The kept piece is extended to the end of the adjoining pieces after it.
 func onceEach(list []codeChunk) (out []codeChunk) {
 	at := map[[2]string]int{}
 	for _, k := range list {
@@ -151,7 +151,7 @@ func declaresNothing(k *codeChunk) bool {
 	return k.Kind == "module" && k.End-k.Start < 3
 }
 
-// workFirst puts a method before its type if it has as many of the query's words: the
+// workFirst moves a method before its type if it contains as many words of the query: the
 // method does the work, the type only names it.
 func workFirst(list []codeChunk, words []string) []codeChunk {
 	has := func(k *codeChunk) int {

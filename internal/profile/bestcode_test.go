@@ -8,7 +8,7 @@ import (
 	"quarry/internal/profile"
 )
 
-// TestBestCode checks that search_code of the profile code shows the results worth reading.
+// TestBestCode checks which results search_code shows in the profile code.
 func TestBestCode(t *testing.T) {
 	files := answersTree()
 	files["store_test.go"] = "package store\n\n// TestOpen opens a store.\nfunc TestOpen(t *testing.T) {\n\tvar s Store\n\ts.Open()\n}\n"
@@ -38,7 +38,7 @@ func TestBestCode(t *testing.T) {
 	if !strings.Contains(got, "\n … lines 23-65") || strings.Contains(got, "page(30)") {
 		t.Errorf("one block can't take the answer:\n%s", got)
 	}
-	if strings.Count(got, "flushEverything") != 3 { // its place, its comment and its first line
+	if strings.Count(got, "flushEverything") != 3 { // its location, its comment and its first line
 		t.Errorf("a function that is ranked in pieces is there once:\n%s", got)
 	}
 	if strings.Contains(got, "\n## pages/p") {

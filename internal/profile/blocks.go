@@ -26,7 +26,7 @@ var blocks = form{
 		return fmt.Sprintf("\n# Showing %s of %s results. Use a more specific search or path if necessary.", first(p.offset, p.shown.Results), p.total)
 	},
 	receipt: func(c *call, s *textSearch, r *textFound, p *page) (parts []string) {
-		if r.Exact && r.Stopped == "" && s.Structure == "" && r.LinesMatched > r.total.N { // neighboring lines are one result
+		if r.Exact && r.Stopped == "" && s.Structure == "" && r.LinesMatched > r.total.N { // neighboring matching lines form one result
 			parts = append(parts, fmt.Sprintf("%d matching lines", r.LinesMatched))
 		}
 		return append(parts, c.page(p, p.cut != "")...)
@@ -44,7 +44,7 @@ func findBlocks(ctx context.Context, c *call, s *textSearch) (*textFound, error)
 	return c.counted(r, r.Blocks, &q), nil
 }
 
-// counted makes a result whose total is exact if counting was not cut short.
+// counted makes a result with an exact total, unless counting was cut short.
 func (c *call) counted(r *search.Result, n int, q *search.Query) *textFound {
 	total := render.Total{N: n}
 	if !r.Exact {

@@ -7,7 +7,7 @@ import (
 	"quarry/internal/profile"
 )
 
-// Every tool that changes files names the files that no longer parse, except in
+// Every tool that changes files names the files that no longer parse, except in the
 // profiles whose answers are documented word for word.
 func TestBrokenFiles(t *testing.T) {
 	files := map[string]string{"a.go": "package a\n\nfunc f() {\n\tg(1)\n}\n", "b.json": "{\"a\": [1]}\n", "c.py": "x = [1]\n"}

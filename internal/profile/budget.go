@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// shown is how much of an answer a client passes on to its model. Omitting the rest,
-// with a hint how to go on, is better than letting the client drop it.
+// shown is how much of an answer a client passes on to its model. Shortening the answer
+// ourselves, with a hint how to continue, is better than letting the client cut it.
 type shown struct {
 	bytes int // of the text as a JSON string
 	lines int // 0 means unlimited
@@ -17,7 +17,8 @@ type shown struct {
 // 7906); Copilot's command line cuts after 10 KB.
 var cutters = map[string]shown{"codex": {10_000, 256}, "copilot-cli": {bytes: 10_000}, "github-copilot-cli": {bytes: 10_000}}
 
-// clientShows returns how much of an answer the client passes to its model; none means all of it.
+// clientShows returns how much of an answer the client passes to its model. The result is false
+// if there is no limit.
 func (c *call) clientShows() (shown, bool) {
 	name := strings.ToLower(c.client.Name)
 	for client, s := range cutters {
@@ -40,9 +41,9 @@ func (c *call) clientRoom() int {
 	return s.bytes
 }
 
-// tooLong reports whether the client would cut the answer, and the share of the current
-// room that may make it fit. Line lengths and the overhead of JSON are known only once
-// the text is complete.
+// tooLong reports whether the client would cut the answer. share is the fraction of the
+// current room that may make it fit: line lengths and the JSON overhead are known only
+// once the text is complete.
 func (c *call) tooLong(a *answer) (share float64, cut bool) {
 	s, ok := c.clientShows()
 	if !ok {
@@ -50,7 +51,7 @@ func (c *call) tooLong(a *answer) (share float64, cut bool) {
 	}
 	over := float64(jsonLength(a.text)+receiptLength(a.receipt)) / float64(s.bytes)
 	if s.lines > 0 {
-		over = max(over, float64(bytes.Count(a.text, []byte("\n"))+2)/float64(s.lines)) // the receipt is a line, too
+		over = max(over, float64(bytes.Count(a.text, []byte("\n"))+2)/float64(s.lines)) // the receipt is one more line
 	}
 	if over <= 1 {
 		return 0, false
@@ -59,7 +60,7 @@ func (c *call) tooLong(a *answer) (share float64, cut bool) {
 	if c.narrow > 0 {
 		given = c.narrow
 	}
-	// The answer may have used less than its room.
+	// The answer may not have used all of its room.
 	given = min(given, float64(len(a.text)+receiptRoom)/float64(s.bytes))
 	return given / over * 0.95, true
 }
@@ -85,8 +86,8 @@ func jsonLength(text []byte) int {
 	return n
 }
 
-// room returns how many bytes the text of an answer may have: the caller's limit, else
-// the dialect's, but never more than the client shows.
+// room returns how many bytes the text of an answer may have: the caller's limit or else
+// the dialect's, but never more than the client passes on.
 func (c *call) room() int {
 	room := c.o.Budget
 	if n := c.Int("budget"); n > 0 {

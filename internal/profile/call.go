@@ -25,26 +25,27 @@ type env struct {
 	d     *dialect
 	o     Options
 	names []string // of the available tools
-	made  madeHere // by calls without a session
+	made  madeHere // changes made by calls without a session
 }
 
-// limits returns the limits of an answer's text. Some room is kept for the lines after
+// limits returns the limits of an answer's text. They leave some room for the lines after
 // the body: the omissions and the receipt.
 func (c *call) limits() render.Limits {
 	budget := c.room()
 	if c.o.Structured && !c.d.json {
-		budget /= 2 // as JSON a line of code takes about twice its size
+		budget /= 2 // a line of code doubles in size as JSON
 	}
 	return render.Limits{Budget: max(budget-receiptRoom, 0)}
 }
 
 const receiptRoom = 1 << 10
 
-// graceTime is how much longer than its search a call may take, to word the answer.
+// graceTime is the time that a call may take in addition to its search, to write the
+// answer.
 const graceTime = 5 * time.Second
 
-// limitsUnless returns the limits of an answer, or none if the caller gave a number
-// of results and the dialect always shows that many.
+// limitsUnless returns the limits of an answer. If the caller set the parameter named
+// number and the dialect always shows that many results, there are no limits.
 func (c *call) limitsUnless(number string) render.Limits {
 	if c.d.limits.countedWhole && c.Given(number) {
 		return render.Limits{}
@@ -52,37 +53,37 @@ func (c *call) limitsUnless(number string) render.Limits {
 	return c.limits()
 }
 
-// call is one call of a tool, with the data for its receipt.
+// call is one call of a tool, with the facts collected for its receipt.
 type call struct {
 	*env
 	tool.Args
 	tool   *tool.Tool
 	client tool.Client // the caller
-	narrow float64     // the used share of the client's room; 0 means all
+	narrow float64     // share of the client's room to use; 0 means all
 	watch  progress.Count
 	last   bool // no further call continues the answer
 	// overlay reports that the answer relies on events of an overlay.
 	overlay bool
-	told    bool // the receipt names the files not searched
+	told    bool // the receipt already counts the files not searched
 	sampled bool // the answer shows samples of the replaced texts
-	exact   bool // the request itself states each old and new text
+	exact   bool // the request states each old and new text literally
 	made    *madeHere
 
-	tried   []string          // paths that may mean notes
+	tried   []string          // paths that may be names of notes
 	asNotes map[string]string // paths resolved to notes
 }
 
-// answer is the answer of a tool before it is put together.
+// answer is a tool's answer before its text and receipt are joined.
 type answer struct {
 	text    []byte
 	receipt []string // parts of the line in brackets, if the dialect has one
 	data    any      // the structured result
-	// sum is the search's summary, and cut the limit set by the text; data gets a receipt
-	// made of both.
+	// sum is the search's summary; cut is the limit that shortened the text. The receipt
+	// in data is made of both.
 	sum    *search.Summary
 	cut    string
 	images []tool.Image
-	reads  bool // nothing was changed, by a tool that can change files
+	reads  bool // a tool that can change files changed none
 }
 
 // make makes a tool.
@@ -91,7 +92,7 @@ func (e *env) make(s *spec) *tool.Tool {
 	if e.d.spellings {
 		out.Params = respelled(s.params, true)
 		if !s.hints.ReadOnly && !hasParam(out.Params, "summary") {
-			out.Params = append(out.Params, unlisted(paramSummary)) // every change accepts a reason
+			out.Params = append(out.Params, unlisted(paramSummary)) // every change accepts a summary
 		}
 		if s.hints.ReadOnly && !hasParam(out.Params, "budget") {
 			out.Params = append(out.Params, unlisted(paramBudget)) // every answer can be limited
@@ -112,7 +113,7 @@ func (e *env) make(s *spec) *tool.Tool {
 		ctx = match.OneCall(progress.With(ctx, &c.watch))
 		if out.Hints.ReadOnly {
 			var cancel context.CancelFunc
-			// Text searches stop themselves and return partial results.
+			// Text searches end by themselves before this and return partial results.
 			ctx, cancel = context.WithTimeout(ctx, e.o.Time+graceTime)
 			defer cancel()
 		}
@@ -146,8 +147,8 @@ func (c *call) madeChange(a *answer) bool {
 	return !c.tool.Hints.ReadOnly && !a.reads && !c.Bool("dry_run")
 }
 
-// checkouts names the roots and their branches: a client may work in another checkout than
-// its user thinks.
+// checkouts names the roots and their branches: a client may be working in another
+// checkout than its user thinks.
 func (c *call) checkouts() (list []string) {
 	for _, r := range c.ws.Roots() {
 		dir := r.Workspace.Dir()
@@ -222,9 +223,9 @@ func marshal(v any, indent string) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// globs returns the globs of an argument, one or a list. If the dialect has local globs,
-// a leading ./ is the searched folder, and an absolute glob inside the root is made
-// relative to it.
+// globs returns the globs of the named argument, a single glob or a list. If the dialect
+// has local globs, a leading ./ means the searched folder base, and an absolute glob
+// inside the root is made relative to base.
 func (c *call) globs(ctx context.Context, name, base string) []string {
 	list := slices.Clone(c.Strings(name))
 	if c.d.localGlobs {
@@ -232,7 +233,8 @@ func (c *call) globs(ctx context.Context, name, base string) []string {
 			list = commaList(list[0])
 		}
 		list = apart(list)
-		// The last matching glob decides a file, but agents mean an exclusion wherever it is.
+		// The last matching glob decides, but agents mean an exclusion to apply wherever it
+		// is in the list.
 		exclude := func(g string) int { return strings.Count(g[:min(1, len(g))], "!") }
 		slices.SortStableFunc(list, func(a, b string) int { return exclude(a) - exclude(b) })
 	}
@@ -242,8 +244,8 @@ func (c *call) globs(ctx context.Context, name, base string) []string {
 	return list
 }
 
-// apart splits a glob that is one pair of braces into a list: in "!{*.go,doc/**}" the
-// slash would also bind *.go to the searched folder.
+// apart splits a glob that is a single pair of braces into a list. In "!{*.go,doc/**}"
+// the slash would otherwise anchor *.go to the searched folder, too.
 func apart(globs []string) (out []string) {
 	for _, g := range globs {
 		rest, not := strings.CutPrefix(g, "!")
@@ -263,9 +265,9 @@ func apart(globs []string) (out []string) {
 	return out
 }
 
-// commaList splits a text with several globs separated by ", ", as some agents write them.
-// A comma in braces is part of a glob. If a part has no wildcard, the comma belongs to a
-// name: "Meeting, March.md".
+// commaList splits a text of several globs separated by ", ", as some agents write them. A
+// comma in braces is part of a glob. A part without wildcards suggests that the comma
+// belongs to a file name, such as "Meeting, March.md"; the text is then not split.
 func commaList(text string) (out []string) {
 	depth, from := 0, 0
 	for i := range len(text) {
@@ -302,7 +304,7 @@ func (c *call) localGlob(ctx context.Context, g, base string) string {
 			g = "/" + rel
 		}
 	} else if below, ok := strings.CutPrefix(g, base+"/"); ok && c.d.rootedGlobs && !c.isFolder(ctx, base+"/"+base) {
-		g = "/" + below // the glob repeats the path
+		g = "/" + below // the glob repeats the path argument
 	}
 	if not {
 		g = "!" + g
@@ -310,8 +312,8 @@ func (c *call) localGlob(ctx context.Context, g, base string) string {
 	return g
 }
 
-// next returns the call that continues this one, for the receipt: its name and
-// arguments, with the offset.
+// next returns the call that continues this one at offset, with its name and arguments,
+// for the receipt.
 func (c *call) next(offset int) string {
 	args := make([]string, 0, 8)
 	for i := range c.tool.Params {
@@ -343,12 +345,12 @@ func (c *call) next(offset int) string {
 	return c.tool.Name + " {" + strings.Join(args, ",") + "}"
 }
 
-// lists reports whether the tool shows a parameter in its schema.
+// lists reports whether the tool shows the named parameter in its schema.
 func (c *call) lists(name string) bool {
 	return slices.ContainsFunc(c.tool.Params, func(p tool.Param) bool { return p.Name == name && !p.Unlisted })
 }
 
-// takes reports whether the tool has a parameter.
+// takes reports whether the tool accepts the named parameter.
 func (c *call) takes(name string) bool { return hasParam(c.tool.Params, name) }
 
 func hasParam(params []tool.Param, name string) bool {

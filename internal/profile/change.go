@@ -25,8 +25,8 @@ func (c *call) changing() *change.Options {
 	return &change.Options{ExpectedVersion: c.String("expected_version"), DryRun: c.Bool("dry_run"), Summary: c.String("summary"), Tool: c.tool.Name, Client: change.Client(c.client)}
 }
 
-// changed makes the answer to a change: the dialect's sentence and, for a dry run,
-// the planned changes.
+// changed makes the answer to a change: the dialect's sentence and, for a dry run, a
+// preview.
 func (c *call) changed(change *change.Change, sentence string) *answer {
 	if change.Reviewed != nil {
 		sentence = render.Reviewed(change.Reviewed)
@@ -46,7 +46,7 @@ func (c *call) changed(change *change.Change, sentence string) *answer {
 		a.text = append(a.text, render.Extent(change)...)
 	}
 	if !c.d.shows {
-		data.Broken = nil // not in the dialect's documents
+		data.Broken = nil // the documents of such dialects don't have this field
 	}
 	for _, b := range data.Broken {
 		a.text = append(append(a.text, '\n'), b.String()...)
@@ -76,13 +76,13 @@ func (c *call) changed(change *change.Change, sentence string) *answer {
 	return a
 }
 
-// quiet reports whether an answer only counts changes: the caller asked for it, or a dry
-// run already showed them.
+// quiet reports whether an answer only counts changes: because the caller asked for it,
+// or because a dry run already showed the changes.
 func (c *call) quiet() bool { return c.Bool("quiet") || c.d.omitsKnown && c.String("digest") != "" }
 
 // repeats reports whether the lines of a change would only repeat the request: every edit
-// gave text and replacement, and the text was found exactly. Of 22 edits in trials, agents
-// had asked for quiet in 20.
+// gave the old and the new text, and each old text matched exactly. For 20 of 22 such
+// edits in trials, agents set quiet.
 func (c *call) repeats(change *change.Change) bool {
 	return c.d.omitsKnown && c.exact && !c.Given("quiet") && !c.Bool("diff") && change.Reviewed == nil && len(change.Warnings) == 0
 }
@@ -103,7 +103,7 @@ func (c *call) preview(a *answer, change *change.Change) {
 	}
 	text := strings.TrimSuffix(change.Diff, "\n")
 	if c.d.shows && !c.Bool("diff") && len(text) > render.HunkBytes {
-		if c.sampled { // the samples of the replaced texts are shorter
+		if c.sampled { // the answer's samples of replaced texts are shorter
 			a.receipt = append(a.receipt, "diff: true shows every line")
 			return
 		}
@@ -138,12 +138,13 @@ func (c *call) cutLines(diff string) string {
 // changeAnswer is a change as structured data.
 type changeAnswer struct {
 	*change.Change
-	Hunks string `json:"hunks,omitempty"` // what the text shows of the change
+	Hunks string `json:"hunks,omitempty"` // changed lines, as the text shows them
 	remark
 }
 
-// changeData returns a change as shown to a model. Only a dry run has a diff, as in the
-// text; otherwise it would repeat the call's own arguments.
+// changeData returns a change without the fields that models don't need. Only a dry run
+// keeps its diff, as in the text; after a real change it would repeat the call's own
+// arguments.
 func changeData(change *change.Change) *change.Change {
 	data := *change
 	data.Paths = names(change.Paths)
@@ -201,7 +202,7 @@ func edit(ctx context.Context, c *call) (*answer, error) {
 	return a, nil
 }
 
-// readLeniently lets edits be read as models write them, if the dialect does so.
+// readLeniently allows inexact old texts, as models write them, if the dialect does.
 func (c *call) readLeniently(edits []change.Edit) {
 	for i := range edits {
 		edits[i].Lenient = c.d.lenient
@@ -308,7 +309,7 @@ func (c *call) editError(ctx context.Context, err error, path string) error {
 	return err
 }
 
-// oldText returns the text that an edit should have replaced.
+// oldText returns the old text of the failed edit.
 func (c *call) oldText(err error) string {
 	var missing *change.NotFoundError
 	if old := c.String("old_text"); old != "" || !errors.As(err, &missing) {
@@ -317,7 +318,7 @@ func (c *call) oldText(err error) string {
 	return missing.Old
 }
 
-// oneOf adds which of several edits an error is about.
+// oneOf adds to an error which of several edits failed.
 func (c *call) oneOf(err, worded error) error {
 	var edit *change.EditError
 	var e *tool.Error
@@ -336,7 +337,7 @@ func textMissing(err error, old, path string) error {
 	}
 }
 
-// remaining adds that the text also occurs in other places.
+// remaining adds that the replaced text also occurs in other places.
 func (c *call) remaining(a *answer, change *change.Change) {
 	if s := render.Remaining(change); s != "" && c.d.remaining {
 		a.text = append(append(a.text, '\n'), s...)
@@ -359,8 +360,8 @@ func write(ctx context.Context, c *call) (*answer, error) {
 	return c.changed(change, render.Written(change)), nil
 }
 
-// writeError words a failed write as the dialect's document does. An error with its own
-// wording keeps it.
+// writeError words a failed write as the dialect's documents do. Errors that already have
+// their own wording keep it.
 func (c *call) writeError(ctx context.Context, err error, path string) error {
 	var known *tool.Error
 	if !errors.As(c.problem(ctx, err), &known) || rootProblem(err) != nil {
@@ -428,7 +429,7 @@ func (c *call) move(ctx context.Context, note bool) (*answer, error) {
 		return nil, err
 	}
 	if note := c.existing(from); isNote(into(to, note)) {
-		from = note // a note named without .md keeps it
+		from = note // a note named without .md is moved to a name without .md
 	}
 	to = into(to, strings.TrimRight(from, `/\`))
 	opts := &change.MoveOptions{Options: *c.changing()}
@@ -466,9 +467,9 @@ func (c *call) move(ctx context.Context, note bool) (*answer, error) {
 	return a, nil
 }
 
-// stillNamed shows or counts the lines that contain the old name of a renamed file.
-// Links are updated, other mentions are not, and in trials agents searched for them each
-// time.
+// stillNamed shows or counts the lines that still contain the old name of a renamed file.
+// Links are updated but other mentions are not, and in trials agents searched for them
+// each time.
 func (c *call) stillNamed(ctx context.Context, a *answer, from, to string) []string {
 	name := strings.TrimSuffix(path.Base(from), path.Ext(from))
 	if utf8.RuneCountInString(name) < 4 || name == strings.TrimSuffix(path.Base(to), path.Ext(to)) {
@@ -497,8 +498,8 @@ func (c *call) stillNamed(ctx context.Context, a *answer, from, to string) []str
 	return nil
 }
 
-// withoutTexts drops lines that contain a name only as the displayed text of a link, which
-// the caller asked to keep.
+// withoutTexts drops lines in which name occurs only as the displayed text of a link: the
+// caller asked to keep these texts.
 func withoutTexts(r *search.Result, name string) {
 	texts := strings.NewReplacer("|"+name+"]]", "", "["+name+"](", "", `\|`+name+"]]", "")
 	r.LinesMatched = 0
@@ -512,7 +513,7 @@ func withoutTexts(r *search.Result, name string) {
 // stillShown limits the lines shown with the old name of a file.
 const stillShown = 5
 
-// moveError names the invalid path.
+// moveError words a failed move and names the invalid path.
 func (c *call) moveError(ctx context.Context, err error, from string, note bool) error {
 	var which *change.MoveError
 	if !errors.As(err, &which) {

@@ -36,7 +36,8 @@ func applyList(ctx context.Context, c *call) (*answer, error) {
 	return c.applySet(ctx, ops)
 }
 
-// changeOp reads one entry of changes: exactly one kind of change.
+// changeOp reads one entry of the parameter changes, which holds exactly one kind of
+// change.
 func (c *call) changeOp(ctx context.Context, one tool.Args) (change.Op, error) {
 	op := change.Op{Path: c.clean(ctx, one.String("path")), Version: one.String("expected_version")}
 	if one.String("at") != "" || one.Given("value") && string(one.JSON("value")) != "null" {
@@ -82,7 +83,7 @@ func (c *call) changeOp(ctx context.Context, one tool.Args) (change.Op, error) {
 	return op, nil
 }
 
-// valueEdit reads a change of a value by its path.
+// valueEdit reads an edit of a value in a structured file, which is given by its path.
 func valueEdit(one tool.Args) (change.Edit, error) {
 	e := change.Edit{At: one.String("at")}
 	kinds := 0
@@ -107,7 +108,8 @@ func valueEdit(one tool.Args) (change.Edit, error) {
 	return e, nil
 }
 
-// changeEdit reads old_text, or a range of lines with the version it was read from.
+// changeEdit reads an edit by old_text, or by a range of lines and the version they were
+// read from.
 func changeEdit(one tool.Args) (change.Edit, bool, error) {
 	lines := one.Given("start_line")
 	switch {
@@ -160,7 +162,7 @@ func (c *call) applySet(ctx context.Context, ops []change.Op) (*answer, error) {
 	return c.applySummed(ctx, change.Set{Ops: ops})
 }
 
-// applySummed makes or plans a set and reports each file.
+// applySummed applies a set of changes, or plans it for a dry run, and reports each file.
 func (c *call) applySummed(ctx context.Context, set change.Set) (*answer, error) {
 	o := c.changing()
 	set.Tool, set.Client, set.Digest = o.Tool, o.Client, c.String("digest")
@@ -174,14 +176,14 @@ func (c *call) applySummed(ctx context.Context, set change.Set) (*answer, error)
 	}
 	do := c.ws.Apply
 	if o.DryRun {
-		do, set.FullDiff = c.ws.Plan, c.d.shows // to count every rewrite
+		do, set.FullDiff = c.ws.Plan, c.d.shows // count every rewrite
 	}
 	done, err := do(ctx, set)
 	if err != nil {
 		return nil, c.setError(ctx, err)
 	}
 	whole := *done
-	whole.Version, whole.DryRun = "", false // each file has its own
+	whole.Version, whole.DryRun = "", false // each file has its own version
 	said := c.setText(done)
 	a := c.changed(&whole, said)
 	a.data = done
@@ -201,10 +203,10 @@ func (c *call) applySummed(ctx context.Context, set change.Set) (*answer, error)
 	return a, nil
 }
 
-// maxFileLines limits the files of a set that have their own line in an answer.
+// maxFileLines limits the files of a set that get their own line in the answer.
 const maxFileLines = 20
 
-// withoutVersions removes the versions of a change's files: edits by text need none.
+// withoutVersions removes the file versions from a change: edits by text don't need them.
 func withoutVersions(done *change.Change) *change.Change {
 	out := *done
 	out.Files = slices.Clone(done.Files)
@@ -214,11 +216,11 @@ func withoutVersions(done *change.Change) *change.Change {
 	return &out
 }
 
-// setText reports the result of a set: a line for each file. For many files it gives
+// setText words the result of a set, with a line for each file. For many files it gives
 // totals, and lines only for files that differ from the majority.
 func (c *call) setText(done *change.Change) string {
 	lines := c.d.limits.fileLines
-	// A caller that stated the number of matches knows the files, too.
+	// A caller that stated the number of matches already knows the files.
 	quiet := c.quiet()
 	quiet = quiet || c.d.omitsKnown && c.Given("expected_count") && !done.DryRun
 	if c.d.hidesVersions {
@@ -242,7 +244,7 @@ func (c *call) setText(done *change.Change) string {
 	if done.DryRun {
 		text = fault.Count(len(done.Files), "file") + " would change"
 	}
-	if done.DryRun && c.d.limits.dryBytes > 0 && !quiet { // so that no extra search for the affected lines is needed
+	if done.DryRun && c.d.limits.dryBytes > 0 && !quiet { // saves a search for the affected lines
 		var paths []string
 		for _, f := range done.Files {
 			paths = append(paths, f.Path)

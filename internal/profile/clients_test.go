@@ -77,11 +77,11 @@ var longCalls = []struct{ profile, tool, args string }{
 	{"notes", "links", `{"kind":"unresolved"}`},
 }
 
-// saysMore matches the ways an answer says that it is incomplete.
+// saysMore matches the various remarks that an answer is incomplete.
 var saysMore = regexp.MustCompile(`more|cut|omitted|first|start_line|offset|budget|\d+ of \d+`)
 
-// TestClientsThatCut checks that a client that cuts long answers gets answers short enough
-// to show whole, from every tool; other clients get more.
+// TestClientsThatCut checks that, if a client is known to cut long answers, every tool's
+// answers fit its limit. Other clients get longer answers.
 func TestClientsThatCut(t *testing.T) {
 	files := longTree()
 	tools := map[string]*tool.Registry{}

@@ -33,7 +33,7 @@ type codeChunk struct {
 	Score float64 `json:"score"`
 	Start int     `json:"startLine"`
 	End   int     `json:"endLine"`
-	// In the profile quarry: the definition that is shown, or the one around the passage.
+	// In the profile quarry: the definition shown, or the one that contains the passage.
 	Symbol string `json:"symbol,omitempty"`
 	Kind   string `json:"kind,omitempty"`
 }
@@ -65,7 +65,7 @@ func readBestQuery(ctx context.Context, c *call) (search.CodeQuery, error) {
 	return q, err
 }
 
-// rankCode finds the passages that fit a query best.
+// rankCode finds the passages that match a query best.
 func rankCode(ctx context.Context, c *call, q search.CodeQuery) (*search.CodeResult, error) {
 	r, err := c.ws.SearchCode(ctx, q)
 	if errors.Is(err, search.ErrNoWords) {
@@ -88,12 +88,12 @@ func (c *call) codeChunks(q search.CodeQuery, r *search.CodeResult) *codeAnswer 
 	return data
 }
 
-// fit drops results that exceed the room of an answer.
+// fit drops the results that don't fit in an answer.
 func (c *call) fit(data *codeAnswer) {
 	limits, size := c.limitsUnless("top_k"), 0
 	for i := range data.Results {
 		if text, err := marshal(data.Results[i], "  "); err == nil {
-			// Two levels of indentation, eight lines.
+			// JSON adds eight lines with two levels of indentation.
 			if size += len(text) + 40; limits.Full(size) && i > 0 {
 				data.Results = data.Results[:i]
 				return
@@ -102,7 +102,7 @@ func (c *call) fit(data *codeAnswer) {
 	}
 }
 
-// textSearch returns the name of the tool that finds any text.
+// textSearch returns the name of the tool for text searches.
 func (c *call) textSearch() string {
 	if !c.d.json && !c.has("file_search") && c.has("search_files") {
 		return "search_files"
@@ -110,7 +110,7 @@ func (c *call) textSearch() string {
 	return "file_search"
 }
 
-// writeCodeJSON answers in JSON, with the time it took.
+// writeCodeJSON answers in JSON, with the duration of the search.
 func writeCodeJSON(_ context.Context, c *call, q search.CodeQuery, r *search.CodeResult) (*answer, error) {
 	data := c.codeChunks(q, r)
 	c.fit(data)
@@ -159,8 +159,8 @@ func (c *call) codeBudget() int {
 	return 0
 }
 
-// pack fills a budget of bytes with as many one-line results as fit. The best of them
-// also get their text while there is room.
+// pack reduces data to a budget of bytes: as many one-line results as fit. The best
+// results also keep their text while there is room.
 func pack(data *codeAnswer, budget int) {
 	const receipt = 120
 	left := budget - receipt
@@ -170,7 +170,7 @@ func pack(data *codeAnswer, budget int) {
 			data.Results = data.Results[:i]
 			break
 		}
-		// A third of the budget is for the lines of results without text.
+		// A third of the budget is reserved for results without text.
 		if k.Text != nil && i > 0 && left < budget/3 {
 			k.Text = nil
 		}
@@ -185,7 +185,7 @@ func pack(data *codeAnswer, budget int) {
 	}
 }
 
-// codeText returns the readable answer: passages with numbered lines.
+// codeText returns the answer as text: passages with numbered lines.
 func (c *call) codeText(data *codeAnswer, r *search.CodeResult) []byte {
 	if data.Total == 0 {
 		return []byte("No results found for " + quoted(c.String("query")) + ".")
@@ -231,8 +231,8 @@ func (c *call) codeReceipt(data *codeAnswer) []string {
 }
 
 const (
-	// codeLimit limits the text of one result in bytes, and codeLine each of its lines
-	// in characters, around a word of the query.
+	// codeLimit limits the bytes of one result's text. codeLine limits the characters of
+	// each of its lines; longer ones are cut around a word of the query.
 	codeLimit = 8 << 10
 	codeLine  = 500
 )

@@ -51,11 +51,11 @@ type Cost struct {
 	Tokens int    `json:"tokens"`
 }
 
-// tokenBytes is the size of a token: about four bytes of English and JSON.
+// tokenBytes is the assumed size of a token: about four bytes of English or JSON.
 const tokenBytes = 4
 
-// Costs estimates the tokens of each definition, and of the whole list as
-// tools/list sends it.
+// Costs estimates the tokens of each definition, and of the whole list as tools/list
+// sends it.
 func Costs(r *tool.Registry, structured bool) (each []Cost, total int, err error) {
 	bytes := len(`{"tools":[]}`)
 	for _, d := range Definitions(r, structured) {
@@ -63,7 +63,7 @@ func Costs(r *tool.Registry, structured bool) (each []Cost, total int, err error
 		if err != nil {
 			return nil, 0, err
 		}
-		if d.OutputSchema != nil { // a server lets errors satisfy it too
+		if d.OutputSchema != nil { // a server extends the schema so that errors satisfy it, too
 			b = append(b, `{"anyOf":[,],"type":"object"}`+tool.ErrorSchema...)
 		}
 		bytes += len(b) + 1

@@ -2,8 +2,8 @@ package profile
 
 import "quarry/tool"
 
-// codeDialect has few tools, for agents that write programs. It applies all the rules for
-// answers: counts first, then the piece that does the work, and nothing that repeats the
+// codeDialect has few tools, for agents that write programs. Its answers are as short as
+// possible: counts first, then the piece that does the work, and nothing that repeats the
 // request.
 func codeDialect() *dialect {
 	return &dialect{
@@ -119,7 +119,7 @@ func codeDialect() *dialect {
 				params: []tool.Param{
 					str("regex", "As pattern of search_files; ${1} in replacement is a group"),
 					str("text", "Or literal text"),
-					optional(text("replacement", "")), // or digest
+					optional(text("replacement", "")), // not needed with digest
 					paramAlsoReplace,
 					str("path", ""),
 					orList(str("glob", "As in search_files")),

@@ -25,16 +25,17 @@ func godoctorDialect() *dialect {
 			action: searchText,
 		}},
 		errorText: oneSentence,
-		// Its document skips only .git and files that .gitignore names. The index applies every
-		// kind of ignore file, so this dialect's search reads the files.
+		// The documented tool skips only .git and files that .gitignore names. The index
+		// applies every kind of ignore file, so this dialect doesn't use it and reads the
+		// files.
 		scope:    search.Scope{IncludeHidden: true, Without: search.RuleFiles{Dot: true, Exclude: true, Global: true}},
 		position: true,
 		limits:   documented.with(func(l *limits) { l.countedWhole = true }),
 	}
 }
 
-// oneSentence words an error in one sentence, as the documents of vault and
-// godoctor do. Unreadable arguments are still explained.
+// oneSentence words an error in one sentence, as the documents of vault and godoctor do.
+// Invalid arguments are still explained.
 func oneSentence(err *tool.Error, badArguments bool) string {
 	if badArguments {
 		return err.Text()

@@ -6,11 +6,12 @@ import (
 	"quarry/tool"
 )
 
-// notesDialect has the tools that a vault needs, without duplicates. In trials definitions
-// made up two thirds of an agent's cost, and the vault's own tools double others:
-// modify_note is edit_section or edit_file, organize_note and create_folder are
-// move_file, write_file is apply_changes, read_section is read_file of
-// a.md#Heading. They are available if --tools names them; vault and quarry have them all.
+// notesDialect has the tools that a vault needs, without duplicates. In trials, tool
+// definitions made up two thirds of an agent's cost, and some of the vault's own tools
+// duplicate others: modify_note is edit_section or edit_file, organize_note and
+// create_folder are move_file, write_file is apply_changes, and read_section is read_file
+// of a.md#Heading. The duplicates are available if --tools names them; vault and quarry
+// have them all.
 func notesDialect() *dialect {
 	return &dialect{
 		name:  "notes",
@@ -40,8 +41,8 @@ func notesDialect() *dialect {
 	}
 }
 
-// briefly unlists parameters with these names, and those that every changing tool has: they
-// are still accepted, and the instructions name them once.
+// briefly unlists the parameters with these names and those shared by all tools that change
+// files: they are still accepted, and the instructions mention them once.
 func briefly(list []spec, names ...string) []spec {
 	names = append(names, "dry_run", "expected_version", "summary")
 	for i := range list {
@@ -55,8 +56,9 @@ func briefly(list []spec, names ...string) []spec {
 }
 
 // noteLines is search_files. The vault's own search_files has neither counts nor files
-// without a match, and uses JavaScript's syntax next to a replace_in_files with Rust's. In
-// trials each agent lost a turn to (?i), and read whole lines to count.
+// noteLines is search_files. The vault's own search_files neither counts matches nor lists
+// files without a match. It uses JavaScript's syntax, while replace_in_files uses Rust's.
+// In trials each agent lost a turn to (?i), and read whole lines to count them.
 func noteLines() spec {
 	return spec{
 		name: "search_files", title: "Search files",
@@ -88,7 +90,8 @@ func noteSearching() spec {
 	return s
 }
 
-// noteMoving is move_file. Its description says that links follow: agents tried it to find out.
+// noteMoving is move_file. Its description says that links are updated; without that, agents
+// tried it to find out.
 func noteMoving() spec {
 	return spec{
 		name: "move_file", title: "Move or rename",
@@ -99,7 +102,7 @@ func noteMoving() spec {
 	}
 }
 
-// noteReading is read_file: a part of a note is written as in a link.
+// noteReading is read_file. A path may name a part of a note as links do.
 func noteReading() spec {
 	return spec{
 		name: "read_file", title: "Read notes",

@@ -2,8 +2,8 @@ package profile
 
 import "quarry/tool"
 
-// quarryDialect has every tool once, with the union of parameters. Models read
-// its definitions at every turn, so the texts are short.
+// quarryDialect has every tool once, with all parameters of its variants. Models read the
+// definitions at every turn, so the texts are short.
 func quarryDialect() *dialect {
 	return &dialect{
 		name:      "quarry",
@@ -21,15 +21,15 @@ func quarryDialect() *dialect {
 	}
 }
 
-// withCode words an error with its next step and its code.
+// withCode appends to an error its next step and its code.
 func withCode(err *tool.Error, _ bool) string { return err.Text() + "\n[" + string(err.Code) + "]" }
 
-// useOtherSyntax adds advice if a pattern can be given in two syntaxes.
+// useOtherSyntax adds the advice to pass the pattern in the other syntax.
 func useOtherSyntax(own string) string { return own + " Pass it as pattern instead of regex." }
 
-// codeTokens limits search_code unless the caller asks for more. Measured with 30 names,
-// an agent sees 7.1 definitions per 10,000 tokens of answers with it and 3.7 without; it
-// finds 26 of the definitions either way.
+// codeTokens limits the answer of search_code unless the caller asks for more. Measured
+// on searches for 30 names, an agent sees 7.1 definitions per 10,000 tokens of answers
+// with the limit and 3.7 without it. It finds 26 of the definitions either way.
 const codeTokens = 1500
 
 func quarryTools() []spec {
@@ -137,7 +137,7 @@ func quarryTools() []spec {
 			name: "read_file", title: "Read a file", use: "lines of a file, with their numbers",
 			about: "Read a text file with line numbers, 2000 lines or 100 KB at a time, or look at an image.",
 			params: []tool.Param{
-				optional(required("path", "File; also a.go:10-40,80-95, a.go#Store.Open or a.yml#jobs.build")), // or paths
+				optional(required("path", "File; also a.go:10-40,80-95, a.go#Store.Open or a.yml#jobs.build")), // not needed with paths
 				integer("start_line", "First line", 1),
 				integer("end_line", "Last line", 1),
 				integer("tail", "Number of last lines to read", 1),
@@ -215,11 +215,11 @@ func quarryTools() []spec {
 				str("text", "Or literal text"),
 				str("structure", "Or code with holes"),
 				str("symbol", "Or a name: Store.Open"), unlisted(boolean("doubtful", "Doubtful places too")), unlisted(boolean("comments", "Comments too")),
-				optional(text("replacement", "New text")), // or digest
+				optional(text("replacement", "New text")), // not needed with digest
 				paramAlsoReplace,
 				str("path", "File or folder"),
 				orList(str("file_pattern", "As in search_files")),
-				unlisted(boolean("ignore_case", "Any case")), unlisted(boolean("multiline", "Match across lines")), // (?i), (?s)
+				unlisted(boolean("ignore_case", "Any case")), unlisted(boolean("multiline", "Match across lines")), // the pattern can have (?i), (?s)
 				integer("expected_count", "Refuse another number of matches", 1),
 				paramLacking,
 				str("digest", "Apply this dry run"),

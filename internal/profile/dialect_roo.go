@@ -21,10 +21,11 @@ func rooDialect() *dialect {
 			},
 			action: searchByRegex,
 		}},
-		// Its document doesn't specify the wording of errors, so the next step is added.
+		// Roo's document doesn't specify the wording of errors, so the next step is
+		// added.
 		errorText: func(err *tool.Error, _ bool) string { return err.Text() },
 		position:  true,
-		lookAround: func(string) string { // there is no other syntax
+		lookAround: func(string) string { // Roo has no other syntax
 			return "Rust syntax has no look-around and no backreferences: search for a simpler pattern."
 		},
 		limits: documented.with(func(l *limits) { l.countedWhole = true }),

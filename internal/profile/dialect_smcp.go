@@ -34,7 +34,8 @@ func smcpDialect() *dialect {
 			},
 		},
 		json: true,
-		// Its document doesn't specify the wording of errors, so the next step is added.
+		// The document of search-mcp doesn't specify the wording of errors, so the next
+		// step is added.
 		errorText: func(err *tool.Error, _ bool) string {
 			worded := *err
 			worded.Message = string(err.Code) + ": " + err.Message

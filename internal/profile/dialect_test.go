@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestNoToolAsksForItsProfile checks that profiles differ only by the fields of their
-// records, and that no code compares with a profile's name.
+// TestNoToolAsksForItsProfile checks that no code compares with a profile's name:
+// profiles differ only in the fields of their dialects.
 func TestNoToolAsksForItsProfile(t *testing.T) {
 	files, err := os.ReadDir(".")
 	if err != nil {

@@ -114,8 +114,9 @@ func vaultDialect() *dialect {
 		errorText:  oneSentence,
 		slashIsTop: true, notePaths: true,
 		top: "vault root",
-		// The scope follows Obsidian: everything but dot entries. Obsidian shows files that git
-		// ignores like any other note, and userIgnoreFilters only lowers notes in its lists.
+		// As in Obsidian, all files but dot entries are in scope. Obsidian shows files that git
+		// ignores like any other note, and its userIgnoreFilters only rank notes lower in
+		// lists.
 		scope:    search.Scope{Dialect: search.Plain, IncludeIgnored: true, StrictHidden: true},
 		searched: "**/*.md",
 		limits:   documented.with(func(l *limits) { l.countedWhole = true }),

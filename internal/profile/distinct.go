@@ -18,29 +18,29 @@ import (
 type distinctMatch struct {
 	Text  string `json:"text"`
 	Count int    `json:"count"`
-	Texts int    `json:"texts,omitempty"` // number of merged texts, which differ only in strings
-	// The place of the first.
+	Texts int    `json:"texts,omitempty"` // number of texts merged into this one; they differ only in strings
+	// The place of the first occurrence.
 	foundPath
 	Line int `json:"line"`
 }
 
 const (
-	// maxDistinct limits the different texts that a search tells apart.
+	// maxDistinct limits the distinct texts counted separately.
 	maxDistinct = 10_000
 	// matchText limits the characters shown of a matched text.
 	matchText = 160
 )
 
 // showMatches answers with the distinct matched texts and their counts, the most frequent
-// first, like rg -o | sort | uniq -c. In trials agents read 121 lines to learn that a
-// function is called in five forms.
+// first, like rg -o | sort | uniq -c. In trials, agents read 121 lines to learn that a
+// function is called in five ways.
 func (c *call) showMatches(ctx context.Context, q search.Query, filter string) (*answer, error) {
 	q.Before, q.After, q.Symbols, q.Spans, q.CountMatches, q.Offset = 0, 0, false, true, true, 0
 	q.Limits = search.Limits{Time: c.o.Time}
 	whole := q.Match.Mode != match.Lines || q.Structure != ""
 	seen := map[string]*distinctMatch{}
 	var list []*distinctMatch
-	others := 0 // matches of texts beyond maxDistinct
+	others := 0 // matches of texts found after maxDistinct was reached
 	sum, err := c.ws.SearchEach(ctx, q, func(f *search.FileMatch) error {
 		for i := range f.Lines {
 			for _, text := range matchedTexts(f.Lines[i:], whole) {
@@ -119,8 +119,8 @@ func (c *call) showMatches(ctx context.Context, q search.Query, filter string) (
 	return a, nil
 }
 
-// exceptStrings merges texts that differ only inside quotes: in trials agents read 90
-// lines of one call with different messages.
+// exceptStrings merges texts that differ only inside quotes: in trials, agents read 90
+// lines with the same call and different messages.
 func exceptStrings(list []*distinctMatch) (out []*distinctMatch) {
 	byForm := map[string]*distinctMatch{}
 	for _, m := range list {
@@ -138,8 +138,8 @@ func exceptStrings(list []*distinctMatch) (out []*distinctMatch) {
 	return out
 }
 
-// matchedTexts returns the texts of the matches that begin in the first line; if whole is
-// set, they may end in a later one.
+// matchedTexts returns the texts of the matches that begin in the first of lines. If
+// whole is set, a match may end in a later line.
 func matchedTexts(lines []search.Line, whole bool) (out [][]byte) {
 	l := &lines[0]
 	if !whole {

@@ -14,7 +14,8 @@ import (
 	"quarry/tool"
 )
 
-// The definitions that a client reads, hints included, are short, at 4 bytes a token.
+// The definitions that a client reads, including hints, are short. A token is assumed to
+// be 4 bytes.
 func TestDefinitionsAreShort(t *testing.T) {
 	_, inVault := noteTools(t, "quarry", true)
 	vault, err := quarry.Open(inVault, &quarry.Options{StateDir: t.TempDir()})
@@ -94,8 +95,9 @@ func toolNames(r *tool.Registry) string {
 	return strings.Join(names, " ")
 }
 
-// Every tool has a title and a description, its hints agree with its name, and every
-// parameter has a description, except self-explanatory names in code and notes.
+// Every tool has a title and a description, and its hints are consistent with its name.
+// Every parameter has a description, except parameters with self-explanatory names in the
+// profiles code and notes.
 func TestDefinitionsAreComplete(t *testing.T) {
 	changing := regexp.MustCompile(`^((edit|write|create|move|delete|modify|organize|undo|apply|replace|merge)_|properties$|tags$)`)
 	plain := regexp.MustCompile(`^(path|old_text|new_text|replacement|ignore_case|budget)$`)
@@ -125,7 +127,8 @@ func TestDefinitionsAreComplete(t *testing.T) {
 	}
 }
 
-// docs/PROFILES.md is written from the definitions; go test -update rewrites it.
+// TestDocs checks docs/PROFILES.md, which is generated from the definitions. go test
+// -update rewrites it.
 func TestDocs(t *testing.T) {
 	var b bytes.Buffer
 	b.WriteString("# Profiles and tools\n\nGenerated from the tool definitions by `go test ./internal/profile -update`; don't edit.\n")
@@ -168,14 +171,14 @@ func TestDocs(t *testing.T) {
 	compare(t, filepath.Join("..", "..", "docs", "PROFILES.md"), b.Bytes())
 }
 
-// plain keeps globs from being read as markdown.
+// plain escapes globs in Markdown.
 var plain = strings.NewReplacer("|", `\|`, "*", `\*`, "_", `\_`, "<", "&lt;")
 
-// toolTexts maps the text of a tool without its parameters, and each row of its
-// parameters, to the first profile that has it.
+// toolTexts maps texts to the first profile that contains them. A text is a tool's
+// description without parameters, or one row of its parameters.
 type toolTexts map[string]string
 
-// write refers to an earlier profile for equal texts.
+// write refers to an earlier profile instead of repeating its text.
 func (e toolTexts) write(b *bytes.Buffer, in string, tl *tool.Tool) {
 	about := plain.Replace(tl.Description)
 	switch {
@@ -221,7 +224,7 @@ func (e toolTexts) write(b *bytes.Buffer, in string, tl *tool.Tool) {
 func writeParams(b *bytes.Buffer, prefix string, params []tool.Param) {
 	for _, p := range params {
 		if p.Unlisted && p.Description == "" {
-			continue // of another tool
+			continue // an entry of another tool
 		}
 		kind := [...]string{"text", "integer", "boolean", "list", "object", "list of objects", "any JSON", "object of texts"}[p.Kind]
 		if len(p.Enum) > 0 {
@@ -259,7 +262,7 @@ func unit(p tool.Param) string {
 func TestStructuredResults(t *testing.T) {
 	for file, scenes := range goldens() {
 		name, toolName, _ := strings.Cut(file, "/")
-		toolName, _, _ = strings.Cut(toolName, "@") // a second file of a tool
+		toolName, _, _ = strings.Cut(toolName, "@") // the part after @ distinguishes several files of one tool
 		for _, s := range scenes {
 			s.opts.Profile = name
 			reg := tools(t, s.make().make(t), s.opts)

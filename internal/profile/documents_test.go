@@ -16,9 +16,9 @@ import (
 	"quarry/internal/profile"
 )
 
-// The examples of the requirement documents, with their output. Where the documents
-// disagree, the tests follow the decision: results in path order, a blank line between
-// files.
+// The tests of this file are the examples of the requirement documents, with their
+// output. Where the documents disagree, the tests follow our decision: results in path
+// order, a blank line between files.
 
 // expect calls a tool and compares the whole text.
 func expect(t *testing.T, name, profileName string, f fixture, toolName, args, want string) {
@@ -92,8 +92,8 @@ Found 1 result.
 ----`)
 }
 
-// Of more than 300 blocks the first 300 are shown, with the true total, which has a plus
-// above 6,000.
+// If there are more than 300 blocks, the first 300 are shown, with the exact total up to
+// 6,000. Above that the total ends in a plus sign.
 func TestRooLimits(t *testing.T) {
 	for _, c := range []struct {
 		files, blocks int
@@ -322,7 +322,7 @@ func TestSearchNotesDocument(t *testing.T) {
 	}
 }
 
-// The sequence of the vault document's examples of edit_file.
+// TestEditFileDocument runs the vault document's examples of edit_file in sequence.
 func TestEditFileDocument(t *testing.T) {
 	ws := fixture{files: map[string]string{
 		"notes/todo.md": "- [ ] a\n", "notes/document.md": strings.Repeat("2025\n", 3) + strings.Repeat("x\n", 27), "notes/log.md": strings.Repeat("x\n", 42),
@@ -348,7 +348,7 @@ func TestEditFileDocument(t *testing.T) {
 	}
 }
 
-// The other examples of the vault document, in one vault.
+// TestVaultChangesDocument runs the vault document's other examples in one vault.
 func TestVaultChangesDocument(t *testing.T) {
 	ws := fixture{opts: quarry.Options{Trash: change.TrashLocal}, files: map[string]string{
 		"notes/draft.md": "old\n", "notes/old-note.md": "", "Archive/2024/x": "", "notes/old-name.md": "", "notes/file.md": "",

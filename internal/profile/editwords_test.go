@@ -11,7 +11,8 @@ import (
 	"quarry/internal/profile"
 )
 
-// A failed edit is named with its text; remaining occurrences are counted.
+// The answer to a failed edit contains the edit's text; after a successful one, remaining
+// occurrences are counted.
 func TestWordsOfEdits(t *testing.T) {
 	dir := t.TempDir()
 	ws, err := quarry.Open(dir, &quarry.Options{StateDir: t.TempDir()})

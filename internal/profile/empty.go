@@ -13,11 +13,11 @@ import (
 	"quarry/search"
 )
 
-// This file words the findings of package explain: an empty answer says where it looked,
-// with which filters, and which other call would find something.
+// This file words the findings of package explain. For an empty answer they say where the
+// search looked, with which filters, and which other call would find something.
 
-// wording describes what a finding changes, with the parameters of the available tools.
-// q is the search that found nothing, filter its parameter for globs.
+// wording describes a finding by the parameters of the available tools. q is the search
+// that found nothing; filter is the name of its glob parameter.
 func (c *call) wording(f *explain.Finding, q *search.Query, filter string) string {
 	switch f.Way {
 	case explain.AnyPattern:
@@ -55,7 +55,7 @@ func (c *call) wording(f *explain.Finding, q *search.Query, filter string) strin
 	return f.Common()
 }
 
-// withFlags names the parameters that widen a search to hidden and ignored files.
+// withFlags names the parameters that extend a search to hidden and ignored files.
 func withFlags(way explain.Way) string {
 	switch way {
 	case explain.Hidden:
@@ -66,7 +66,7 @@ func withFlags(way explain.Way) string {
 	return "with include_hidden and include_ignored"
 }
 
-// cannot reports whether the tool has no parameter to request a finding.
+// cannot reports whether the tool lacks the parameters that the finding suggests.
 func (c *call) cannot(way explain.Way) bool {
 	switch way {
 	case explain.Hidden:
@@ -79,7 +79,7 @@ func (c *call) cannot(way explain.Way) bool {
 	return false
 }
 
-// said words findings of a text search.
+// said words the findings about a text search.
 func (c *call) said(list []explain.Finding, q *search.Query, filter string) []string {
 	var out []string
 	for i := range list {
@@ -96,7 +96,7 @@ func (c *call) said(list []explain.Finding, q *search.Query, filter string) []st
 	return out
 }
 
-// saidPaths words findings of a path search, or of a listing.
+// saidPaths words the findings about a path search or a listing.
 func saidPaths(list []explain.Finding, listing bool) []string {
 	var out []string
 	for i := range list {
@@ -117,10 +117,11 @@ func saidPaths(list []explain.Finding, listing bool) []string {
 	return out
 }
 
-// allIgnored reports that a search had no files because ignore files or dot names omit all
-// of them: the archive of Debian's kernel source ends its .gitignore with /*, and agents
-// trusted "no matches". The check lists the workspace, so it is skipped if the search had
-// any files: it took 7 of the 12 ms of an answer without matches on a kernel tree.
+// allIgnored explains a search that had no files because all of them are ignored or
+// hidden. For example, Debian's kernel source archive ends its .gitignore with /*, and
+// agents trusted "no matches". The check lists the workspace, so it is skipped if the
+// search had any files: on a kernel tree it took 7 of the 12 ms of an answer without
+// matches.
 func (c *call) allIgnored(ctx context.Context, scope search.Scope, sum *search.Summary) string {
 	if sum.Stats.Searched > 0 || sum.Stats.Plan.Documents > 0 {
 		return ""
@@ -174,7 +175,7 @@ func (c *call) zeroPaths(ctx context.Context, q search.FindQuery, sum *search.Su
 	return append([]string{"searched " + c.scope(&scope, "")}, saidPaths(explain.After(c.ws, sum).Paths(ctx, q), false)...)
 }
 
-// hiddenMatches reports whether the query asks for hidden or ignored files by name.
+// hiddenMatches words the findings if the query names hidden or ignored files.
 func (c *call) hiddenMatches(ctx context.Context, q search.FindQuery, sum *search.Summary) []string {
 	return saidPaths(explain.After(c.ws, sum).Flags(ctx, q), false)
 }
@@ -191,7 +192,8 @@ func (c *call) zeroList(ctx context.Context, q search.FindQuery, sum *search.Sum
 	return append([]string{where}, saidPaths(explain.After(c.ws, sum).List(ctx, q), true)...)
 }
 
-// zeroNotes reports which words occur in notes, and which notes were not searched.
+// zeroNotes reports which words of the query occur in notes, and which notes were not
+// searched.
 func (c *call) zeroNotes(ctx context.Context, q notebook.Query, sum *search.Summary) []string {
 	if !c.d.explains {
 		return nil
@@ -237,7 +239,7 @@ func (c *call) zeroNotes(ctx context.Context, q notebook.Query, sum *search.Summ
 // maxWords limits the words of a query that an empty answer looks up.
 const maxWords = 8
 
-// zeroCode looks for near spellings of the words of a query.
+// zeroCode suggests similar spellings of the words of a query.
 func (c *call) zeroCode(ctx context.Context, q search.CodeQuery, sum *search.Summary) []string {
 	l := &explain.Look{Files: c.ws, Scan: !c.indexed(ctx)}
 	for i, word := range strings.Fields(q.Query) {
@@ -265,7 +267,7 @@ func (c *call) indexed(ctx context.Context) bool {
 	return err == nil && st.State == "ready"
 }
 
-// other returns a call of another tool, if it is available.
+// other formats a call of another tool, if that tool is available.
 func (c *call) other(name, param, value string) string {
 	if !c.has(name) {
 		return param
@@ -276,7 +278,7 @@ func (c *call) other(name, param, value string) string {
 	return name
 }
 
-// missing suggests possible meanings of a missing path.
+// missing suggests paths that the caller may have meant.
 func (c *call) missing(ctx context.Context, given string) string {
 	if !c.d.explains {
 		return c.lookAround()

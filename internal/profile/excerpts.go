@@ -10,7 +10,7 @@ import (
 	"quarry/search"
 )
 
-// maxFiles limits the files, or lines of file_search, that a caller may ask for.
+// maxFiles limits the files, or lines for file_search, that a caller may ask for.
 const maxFiles = 1000
 
 var searchByPattern = searching(always(excerpts))
@@ -63,7 +63,7 @@ func showing(offset, n int) string {
 	return first(offset, n)
 }
 
-// hidden counts the omitted matching lines of shown files.
+// hidden counts the matching lines that were omitted from the shown files.
 func hidden(files []search.FileMatch, shown *render.Shown) int {
 	n := 0
 	for i := range shown.Files {
@@ -72,7 +72,7 @@ func hidden(files []search.FileMatch, shown *render.Shown) int {
 	return n
 }
 
-// counted is a file and its number of matching lines.
+// counted is a file with its number of matching lines.
 type counted struct {
 	path    string
 	matched int
@@ -91,15 +91,15 @@ func (c *call) mostMatches(ctx context.Context, q search.Query, most int) ([]cou
 		return nil, nil, err
 	}
 	if sum.Stopped == search.StopFiles {
-		sum.Stopped = "" // all are counted
+		sum.Stopped = "" // all files are counted
 	}
 	return files, sum, spent(sum)
 }
 
-// read searches the files of a page again for their lines. A file that was deleted or no
-// longer matches is omitted.
+// read searches the files of a page again to get their lines. Files that were deleted or
+// no longer match are omitted.
 func (c *call) read(ctx context.Context, q search.Query, page []counted) ([]search.FileMatch, error) {
-	// Only a few lines are read, and one more to detect that there are others.
+	// Read only the lines to be shown, and one more to detect that there are others.
 	q.Limits.Blocks, q.Limits.BlockLines = c.d.limits.excerpts+1, c.o.Budget/shortLine+1
 	var files []search.FileMatch
 	for _, f := range page {

@@ -35,7 +35,7 @@ func findMatches(ctx context.Context, c *call, s *textSearch) (*textFound, error
 	return c.counted(r, r.LinesMatched, &q), nil
 }
 
-// names joins the searched texts.
+// names joins the searched texts for a message.
 func (s *textSearch) names() string {
 	name := `"` + render.Name(s.Pattern) + `"`
 	for _, also := range s.Patterns {

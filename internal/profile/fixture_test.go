@@ -16,7 +16,7 @@ import (
 	"quarry/tool"
 )
 
-// A fixture describes a workspace: its files, and how it is opened.
+// A fixture describes a workspace: its files and the options to open it with.
 type fixture struct {
 	files map[string]string
 	opts  quarry.Options
@@ -25,7 +25,8 @@ type fixture struct {
 // day is the default modification time of a fixture's files.
 var day = time.Date(2026, 2, 3, 14, 22, 45, 0, time.UTC)
 
-// make writes the files, oldest first in path order, and opens the workspace.
+// make writes the files in path order, with ascending modification times, and opens the
+// workspace.
 func (f fixture) make(t testing.TB) *quarry.Workspace {
 	t.Helper()
 	dir := t.TempDir()
@@ -135,7 +136,7 @@ func vault() fixture {
 	}}
 }
 
-// many makes n files with several blocks each, more matches than fit.
+// many makes n files with several blocks each, more than fit in an answer.
 func many(n, blocks int) fixture {
 	f := fixture{files: map[string]string{}}
 	for i := range n {

@@ -11,8 +11,8 @@ import (
 	"quarry/search"
 )
 
-// foldFrom is the length of the shortest body that is folded: for shorter ones the fold
-// line costs as much.
+// foldFrom is the length in lines of the shortest body that is folded. Folding a shorter
+// one saves nothing, because the fold marker itself takes a line.
 const foldFrom = 4
 
 // folding reports whether to show a file with its bodies folded.
@@ -21,9 +21,9 @@ func (c *call) folding(p *part) bool {
 }
 
 // folded reads a file with the bodies of its functions folded, except those that expand
-// names. If the result is still too long, only the lines that define something are shown.
-// It returns nil for a file without definitions, such as a log. A folded answer has no
-// version, so that it can't be mistaken for the whole file.
+// names. If the result is still too long, only the lines that begin a definition are
+// shown. folded returns nil for a file without definitions, such as a log. Its answer has
+// no version, so that it can't be mistaken for the whole file.
 func (c *call) folded(ctx context.Context, path string, most int) (*answer, error) {
 	t, err := c.ws.Read(ctx, path, &search.ReadOptions{MaxBytes: maxFolded})
 	if err != nil {
@@ -38,7 +38,7 @@ func (c *call) folded(ctx context.Context, path string, most int) (*answer, erro
 	if err != nil {
 		return nil, err
 	}
-	text, bodies := foldText(t, r.Symbols, open, isNote(t.Path)) // of a note, its headings
+	text, bodies := foldText(t, r.Symbols, open, isNote(t.Path)) // for a note, its headings
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -57,11 +57,12 @@ func (c *call) folded(ctx context.Context, path string, most int) (*answer, erro
 	return &answer{text: []byte(text), data: data, receipt: []string{note}}, nil
 }
 
-// maxFolded is the length of the longest text whose definitions are read.
+// maxFolded is the size in bytes of the largest text that is folded.
 const maxFolded = 4 << 20
 
-// expanded selects the definitions that stay open: comma-separated names, or a regular
-// expression over names, or over the text if no name matches.
+// expanded selects the definitions that stay unfolded. expand holds comma-separated names
+// or a regular expression; the expression is tried on the names and, if none matches, on
+// the text.
 func (c *call) expanded(ctx context.Context, t *search.Text, list []search.Symbol) (func(s *search.Symbol) bool, error) {
 	given := strings.TrimSpace(c.String("expand"))
 	if given == "" {
@@ -79,7 +80,7 @@ func (c *call) expanded(ctx context.Context, t *search.Text, list []search.Symbo
 		return named, nil
 	}
 	inText := regexp.MustCompile(given)
-	fits := map[int]bool{} // by the lines they begin on
+	fits := map[int]bool{} // by first line
 	for i, line := range t.Lines {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -94,18 +95,19 @@ func (c *call) expanded(ctx context.Context, t *search.Text, list []search.Symbo
 	return func(s *search.Symbol) bool { return fits[s.StartLine] }, nil
 }
 
-// foldText folds the bodies of a text and returns how many. Comments are reduced to their
-// first line; the licence and blank lines are omitted, which the line numbers show. bare
-// keeps only lines that define something.
+// foldText folds the bodies of a text and returns how many it folded. Comments are
+// reduced to their first line. The license and blank lines are omitted, which shows in
+// the line numbers. If bare is set, only lines that begin a definition are kept.
 func foldText(t *search.Text, list []search.Symbol, open func(*search.Symbol) bool, bare bool) (string, int) {
 	const shown, folded, hidden = 1, 2, 3
-	lines := make([]byte, len(t.Lines)+1) // by number, from 1
+	lines := make([]byte, len(t.Lines)+1) // by line number, from 1
 	mark := func(from, to int, as byte) {
 		for n := max(from, 1); n <= min(to, len(t.Lines)); n++ {
 			lines[n] = as
 		}
 	}
-	// markAll marks the lines of definitions once each, although definitions may be nested.
+	// markAll marks the given lines of all definitions. Definitions may be nested, but each
+	// line is marked once.
 	markAll := func(lines func(*search.Symbol) (from, to int), as byte) {
 		depth := make([]int, len(t.Lines)+2)
 		for i := range list {

@@ -21,14 +21,14 @@ var update = flag.Bool("update", false, "rewrite golden files and docs/PROFILES.
 // step is one call in a golden file. Steps of one scene share a workspace.
 type step struct {
 	name string
-	tool string // if not the file's own
+	tool string // if it differs from the file's own tool
 	args string
 	data bool // show the structured result as well
 }
 
 type scene struct {
 	make  func() fixture
-	roots []string // names of the roots, if any, each made by make
+	roots []string // names of the roots if there are several, each created by make
 	opts  profile.Options
 	steps []step
 }
@@ -40,7 +40,7 @@ func TestGolden(t *testing.T) {
 		t.Run(file, func(t *testing.T) {
 			var got bytes.Buffer
 			name, toolName, _ := strings.Cut(file, "/")
-			toolName, _, _ = strings.Cut(toolName, "@") // a second file of a tool
+			toolName, _, _ = strings.Cut(toolName, "@") // the part after @ distinguishes several files of one tool
 			for _, s := range scenes {
 				s.opts.Profile = name
 				reg := toolsOf(t, s.set(t), s.opts)
@@ -59,7 +59,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// set makes the workspace of a scene.
+// set opens the workspace of a scene.
 func (s *scene) set(t *testing.T) *quarry.Workspace {
 	if len(s.roots) == 0 {
 		return s.make().make(t)
@@ -97,7 +97,7 @@ func runStep(t *testing.T, b *bytes.Buffer, known bool, st step, do func() (stri
 	b.WriteByte('\n')
 }
 
-// Parts that differ from run to run are replaced.
+// unsteady lists patterns for texts that differ from run to run, and their replacements.
 var unsteady = []struct{ re, with string }{
 	{`change ((?:app|api)/)?[0-9a-z]{8}\b`, "change ${1}ID"},
 	{`"id":"((?:app|api)/)?[0-9a-z]{8}"`, `"id":"${1}ID"`},

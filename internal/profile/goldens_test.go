@@ -12,7 +12,7 @@ import (
 
 func steps(s ...step) []step { return s }
 
-// goldens lists the calls of every file profile/tool.
+// goldens lists the calls of every golden file, by profile/tool.
 func goldens() map[string][]scene {
 	all := map[string][]scene{}
 	for _, part := range []map[string][]scene{searchGoldens(), listGoldens(), changeGoldens(), rootsGoldens(), linuxGoldens(), shapeGoldens()} {
@@ -23,7 +23,7 @@ func goldens() map[string][]scene {
 	return all
 }
 
-// linuxGoldens need names that other systems refuse, or can't tell apart.
+// linuxGoldens are calls on files whose names other systems refuse or can't tell apart.
 func linuxGoldens() map[string][]scene {
 	if runtime.GOOS != "linux" {
 		return nil

@@ -1,6 +1,6 @@
 package profile_test
 
-// shapeGoldens are calls with structure and symbol.
+// shapeGoldens are calls with the parameters structure and symbol.
 func shapeGoldens() map[string][]scene {
 	shapes := func() fixture {
 		return fixture{files: map[string]string{

@@ -26,7 +26,7 @@ var listChanges = action{logSchema, readOnly, changes}
 
 func changes(ctx context.Context, c *call) (*answer, error) {
 	log, err := c.ws.Changes(ctx, c.Int("limit")+1)
-	if errors.Is(err, change.ErrNoState) { // open for reading only
+	if errors.Is(err, change.ErrNoState) { // the workspace was opened read-only
 		log, err = &change.Log{}, nil
 	}
 	if err != nil {
@@ -104,8 +104,8 @@ func undo(ctx context.Context, c *call) (*answer, error) {
 	if c.Given("path") || c.Given("hunk") {
 		return nil, &tool.Error{Code: fault.InvalidArgument, Message: "Which change is to be undone in part?", Hint: "Give its id; list_changes has them."}
 	}
-	// Without an id it is the last change of this connection: what another client
-	// made is not this one's to undo without being named.
+	// Without an id, undo the last change of this connection. Changes made by other
+	// clients can only be undone by id.
 	for id := c.made.last(); id != ""; id = c.made.last() {
 		change, err := c.ws.Undo(ctx, id, c.changing())
 		switch {
@@ -117,7 +117,7 @@ func undo(ctx context.Context, c *call) (*answer, error) {
 		case !c.undone(ctx, id):
 			return nil, c.undoError(err)
 		}
-		c.made.drop(id) // someone has undone it already
+		c.made.drop(id) // the change was already undone
 	}
 	return nil, c.needsID(ctx)
 }
@@ -131,7 +131,7 @@ func (c *call) undone(ctx context.Context, id string) bool {
 	return slices.ContainsFunc(log.Changes, func(ch change.Change) bool { return ch.ID == id && ch.UndoneBy != "" })
 }
 
-// needsID refuses an undo without an id and lists the last changes.
+// needsID refuses an undo without an id and lists the latest changes.
 func (c *call) needsID(ctx context.Context) error {
 	log, err := c.ws.Changes(ctx, maxMade)
 	if err != nil {
@@ -163,17 +163,17 @@ func (c *call) needsID(ctx context.Context) error {
 	return &tool.Error{Code: fault.InvalidArgument, Message: "This connection has made no change that could be undone", Hint: hint}
 }
 
-// madeHere has the ids of the changes that one connection has made and not undone,
-// and what it was told.
+// madeHere holds the ids of the changes that one connection has made and not undone, and
+// the remarks it was given.
 type madeHere struct {
 	mu   sync.Mutex
 	ids  []string
-	told []string // what was said and needs no second time
-	// files are those that were read or changed.
+	told []string // remarks that are made only once
+	// files holds the files that were read or changed.
 	files map[string]knownFile
 }
 
-// said remembers a text and reports whether it was said before.
+// said records a remark and reports whether it was made before.
 func (m *madeHere) said(text string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -186,7 +186,7 @@ func (m *madeHere) said(text string) bool {
 	return false
 }
 
-// maxMade bounds what is remembered; older changes need an id.
+// maxMade limits the changes remembered; older changes can only be undone by id.
 const maxMade = 1000
 
 func (m *madeHere) add(id string) {
@@ -212,11 +212,11 @@ func (m *madeHere) drop(id string) {
 	m.ids = slices.DeleteFunc(m.ids, func(have string) bool { return have == id })
 }
 
-// madeKey is the key in a session of what the tools of one toolset made.
+// madeKey is the key of a session's madeHere. Each toolset has its own.
 type madeKey struct{ *env }
 
-// madeIn finds what the connection of a call has made. Calls without a session,
-// of a Go program, are one connection.
+// madeIn returns the record of the connection that a call belongs to. Calls from Go
+// programs have no session and share one record.
 func (e *env) madeIn(ctx context.Context) *madeHere {
 	s := tool.SessionOf(ctx)
 	if s == nil {

@@ -8,7 +8,7 @@ import (
 	"quarry/tool"
 )
 
-// writeUses lists the use of each served tool, if the dialect does so.
+// writeUses lists what each served tool is for, if the dialect does so.
 func (d *dialect) writeUses(b *strings.Builder, tools *tool.Registry) {
 	for _, s := range slices.Concat(d.tools, d.inVault) {
 		if s.use == "" || tools.Lookup(s.name) == nil {
@@ -22,7 +22,7 @@ func (d *dialect) writeUses(b *strings.Builder, tools *tool.Registry) {
 	}
 }
 
-// doing maps the words by which a model looks for a tool to the tools.
+// doing maps words for tasks, by which models look for a tool, to tools.
 var doing = []struct {
 	words string
 	tools []string
@@ -36,8 +36,8 @@ var doing = []struct {
 	{"undo changes", []string{"undo_change"}},
 }
 
-// abilities returns the first sentence. Some clients show a model nothing else: Codex shows
-// the first 250 characters of the instructions.
+// abilities returns the first sentence of the instructions. Some clients show a model
+// little else: Codex shows the first 250 characters.
 func abilities(tools *tool.Registry) string {
 	var list []string
 	for _, d := range doing {
@@ -57,9 +57,9 @@ func previewsUnlisted(t *tool.Tool) bool {
 	return slices.ContainsFunc(t.Params, func(p tool.Param) bool { return p.Name == "dry_run" && p.Unlisted })
 }
 
-// Instructions tell a model which tool to use for which task, and what it may do. They
-// cover only the served profile and tools. roots are the names of several roots;
-// ownPolicy reports that the owner has changed which files are closed.
+// Instructions tells a model which tool to use for which task, and what it may do. The
+// text covers only the served profile and tools. roots names the roots if there are
+// several; ownPolicy reports that the owner has changed which files are closed.
 func Instructions(profile string, tools *tool.Registry, roots []string, ownPolicy bool) string {
 	var b strings.Builder
 	b.WriteString(abilities(tools))
@@ -76,7 +76,7 @@ func Instructions(profile string, tools *tool.Registry, roots []string, ownPolic
 		b.WriteString("Use:\n")
 		d.writeUses(&b, tools)
 		b.WriteString(d.omits)
-	default: // the descriptions say which tool does which task
+	default: // the tools' descriptions say so
 		b.WriteString("Send calls that don't need each other's answers together. " + d.omits)
 	}
 	changing := slices.ContainsFunc(tools.Tools(), func(t *tool.Tool) bool { return !t.Hints.ReadOnly })

@@ -13,12 +13,12 @@ import (
 	"quarry/tool"
 )
 
-// leakTexts are arguments that are neither paths nor ids. None spells the canary, because
-// an answer that repeats the argument would contain it.
+// leakTexts are arguments that are neither paths nor ids. None contains the canary
+// literally, because an answer that repeats its arguments would then contain it, too.
 var leakTexts = []string{"q7c[4]nary", "(?i)TOKEN|PASSWORD", "TOKEN", "A=1", "*.env", "**", "1-3"}
 
-// leakCalls returns the arguments for calls of a tool: each value in turn in each
-// parameter, with usual values for the required ones.
+// leakCalls returns the arguments for calls of a tool. Each call tries one value in one
+// parameter and has typical values for the required ones.
 func leakCalls(tl *tool.Tool, h *quarrytest.Hushed) (calls []map[string]any) {
 	usual := map[string]any{}
 	has := map[string]bool{}
@@ -98,8 +98,8 @@ func leakCalls(tl *tool.Tool, h *quarrytest.Hushed) (calls []map[string]any) {
 	return calls
 }
 
-// No tool of any profile shows a closed file's text that the log, a trash or a proposal
-// keeps, whatever the arguments.
+// Copies of a closed file's text remain in the log, the trash and proposals. No tool of
+// any profile shows them, whatever the arguments.
 func TestNothingClosedLeaks(t *testing.T) {
 	for _, deny := range []bool{true, false} {
 		t.Run(fmt.Sprintf("a denied folder %v", deny), func(t *testing.T) { testLeaks(t, deny) })

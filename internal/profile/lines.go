@@ -38,7 +38,7 @@ var searchByLines = searching(always(form{
 // the budget is usually smaller.
 const maxLines = 400
 
-// findLines finds matching lines, by file.
+// findLines finds matching lines, grouped by file.
 func findLines(ctx context.Context, c *call, s *textSearch) (*textFound, error) {
 	q := s.Query
 	q.Limits.Lines, q.Limits.CountTo, q.Limits.CountCheaply = s.limit, c.countTo(s.limit), true
@@ -50,16 +50,16 @@ func findLines(ctx context.Context, c *call, s *textSearch) (*textFound, error) 
 	return &textFound{Summary: &r.Summary, files: r.Files, total: render.Total{N: r.LinesMatched, More: !r.Exact}, asked: s.limit}, nil
 }
 
-// aroundLines limits the matching lines whose definitions are named: agents only skim
-// the others.
+// aroundLines limits the matching lines whose containing definition is named: agents only
+// skim the rest.
 const aroundLines = 30
 
-// linesText appends matching lines by file: the path, then "12: text", context as
-// "13- text", and for the first names lines "@@ Name" before the first line in another
-// definition. The returned results count matching lines.
+// linesText appends matching lines by file: the path, then matches as "12: text" and
+// context as "13- text". For the first names lines, "@@ Name" is added whenever the
+// containing definition changes. The returned results count matching lines.
 func linesText(dst []byte, files []search.FileMatch, names int, lim render.Limits) ([]byte, render.Shown) {
 	var shown render.Shown
-	same := false // the last file had the same line as the file before it
+	same := false // the previous two files had the same line
 	for i := range files {
 		f := &files[i]
 		part := search.FileMatch{Path: f.Path}
@@ -153,23 +153,24 @@ func linesText(dst []byte, files []search.FileMatch, names int, lim render.Limit
 	return dst, shown
 }
 
-// sameLine reports that two files match in one identical line each, which needs showing
-// once. A list of 140 links took 28 KB, nearly all of it one line.
+// sameLine reports whether two files have one matching line each, with the same text.
+// Such a text is shown only once: a list of 140 links took 28 KB, nearly all of it one
+// line.
 func sameLine(a, b *search.FileMatch) bool {
 	return len(a.Lines) == 1 && len(b.Lines) == 1 && a.Lines[0].Hit && b.Lines[0].Hit &&
 		render.Around(&a.Lines[0]) == render.Around(&b.Lines[0]) &&
 		bytes.Equal(bytes.TrimSpace(a.Lines[0].Text), bytes.TrimSpace(b.Lines[0].Text))
 }
 
-// repeated records the blocks of a file that are shown. With context, nearly equal
+// repeated records the blocks of a file already shown. With context, nearly identical
 // functions took 250 lines instead of 12.
 type repeated struct {
 	first map[string]int // first line of a block, by its text
-	last  int            // first line of the block just omitted
+	last  int            // first line of the block that the omitted one repeats
 }
 
-// seen returns the line of an equal block that is already shown, or 0, and whether the
-// previous block was omitted because of the same one.
+// seen returns the first line of an equal block already shown, or 0. again reports
+// whether the previous block was omitted as a repetition of the same block.
 func (r *repeated) seen(block []search.Line, named bool) (first int, again bool) {
 	was := r.last
 	r.last = 0
@@ -198,7 +199,7 @@ func (r *repeated) seen(block []search.Line, named bool) (first int, again bool)
 	return 0, false
 }
 
-// blockOf returns the consecutive lines at the start of a list.
+// blockOf returns the leading run of consecutive lines.
 func blockOf(lines []search.Line) []search.Line {
 	n := 1
 	for n < len(lines) && lines[n].Number == lines[n-1].Number+1 {
@@ -213,8 +214,8 @@ const shownLine = 240
 // leading counts the spaces and tabs that a line begins with.
 func leading(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
 
-// blockIndent returns the indentation that all lines of a block share, which a search
-// can omit.
+// blockIndent returns the indentation common to all lines of a block, which answers may
+// omit.
 func blockIndent(lines []search.Line) int {
 	least := -1
 	for i := range lines {

@@ -35,7 +35,7 @@ const maxEntries = 1000
 
 var listFiles = action{listSchema, readOnly, list}
 
-// listing is the content of a folder.
+// listing is the contents of a folder.
 type listing struct {
 	*search.FindResult
 	entries []search.Entry // of this page
@@ -56,7 +56,7 @@ func list(ctx context.Context, c *call) (*answer, error) {
 		return c.tree(ctx, q, base)
 	}
 	if q.Dialect == search.Gitignore && !strings.Contains(pattern, "/") && !strings.Contains(pattern, "**") {
-		q.MaxDepth = 1 // a name alone means the folder's own entries, as in the vault
+		q.MaxDepth = 1 // a name alone lists only direct entries, as in the vault
 	}
 	r, err := c.ws.Find(ctx, q)
 	if err != nil {
@@ -72,7 +72,7 @@ func list(ctx context.Context, c *call) (*answer, error) {
 		}), nil
 }
 
-// listed returns the pattern of a listing and its folder.
+// listed returns the pattern of a listing and the folder it starts in.
 func (c *call) listed(ctx context.Context) (pattern, base string, err error) {
 	pattern, path := c.String("pattern"), c.path(ctx, "path")
 	if c.d.localGlobs {
@@ -92,7 +92,7 @@ func (c *call) listed(ctx context.Context) (pattern, base string, err error) {
 	return pattern, info.Path, nil
 }
 
-// listAnswer words a listing; draw appends its entries. none is the text of an empty
+// listAnswer words a listing. draw appends the entries, none is the text for an empty
 // listing, and narrower says how to list fewer entries.
 func (c *call) listAnswer(ctx context.Context, q search.FindQuery, l *listing, none, narrower string, draw func([]byte, []search.Entry) ([]byte, int)) *answer {
 	data := &listAnswer{Entries: []listEntry{}, Total: l.total}
@@ -117,7 +117,7 @@ func (c *call) listAnswer(ctx context.Context, q search.FindQuery, l *listing, n
 	}
 	for _, e := range l.entries[:p.shown.Results] {
 		if e.Folder {
-			e.Size = 0 // a folder's own size means nothing
+			e.Size = 0 // a folder's own size is meaningless
 		}
 		data.Entries = append(data.Entries, listEntry{pathOf(e.Path), e.Folder, e.Size, e.ModTime.UTC()})
 	}

@@ -41,8 +41,8 @@ func project() fixture {
 	}}
 }
 
-// mistake is a typical wrong call of a model, and a text that the answer must contain to
-// make the next call right.
+// mistake is a typical wrong call of a model, and a text that the answer must contain so
+// that the next call can be right.
 type mistake struct{ tool, args, fix string }
 
 func mistakes() []mistake {
@@ -60,7 +60,7 @@ func mistakes() []mistake {
 		{"search_code", `{"query":"recomendation"}`, "recommendation"},
 		{"search_notes", `{"query":"recomendation"}`, "recommendation"},
 		{"search_notes", `{"query":"quarterly budgett"}`, "budget"},
-		// Another style of identifiers.
+		// A name in another case style.
 		{"file_search", `{"query":"calculate_total"}`, "calculateTotal"},
 		{"file_search", `{"query":"receiveMessage"}`, "receive_message"},
 		{"search_files", `{"regex":"maxDiscountPercent"}`, "MAX_DISCOUNT_PERCENT"},
@@ -68,14 +68,14 @@ func mistakes() []mistake {
 		{"file_search", `{"query":"with retry"}`, "withRetry"},
 		{"search_files", `{"pattern":"timeoutSeconds"}`, "timeout_seconds"},
 		{"file_search", `{"query":"api_client"}`, "ApiClient"},
-		// A call, a method, quotes and endings copied along.
+		// A name copied with call parentheses, a receiver, quotes or endings.
 		{"file_search", `{"query":"kfree()"}`, `"kfree"`},
 		{"file_search", `{"query":"calculateTotal()"}`, `"calculateTotal"`},
 		{"file_search", `{"query":"client.fetchUser(42)"}`, `"fetchUser"`},
 		{"search_files", `{"regex":"applyDiscount\\(\\)"}`, `"applyDiscount"`},
 		{"file_search", `{"query":"'MAX_CONNECTIONS'"}`, `"MAX_CONNECTIONS"`},
 		{"file_search", `{"query":"MAX_CONNECTIONS;"}`, `"MAX_CONNECTIONS"`},
-		// Outside the path, the filter, the flags.
+		// A match outside the path, the filter or the flags.
 		{"search_files", `{"regex":"calculateTotal","path":"lib"}`, "src/cart/calculateTotal.ts"},
 		{"file_search", `{"query":"DATABASE_URL","path":"docs"}`, "src/server/config.py"},
 		{"search_files", `{"regex":"kfree","file_pattern":"*.ts"}`, "lib/skb.c"},
@@ -86,7 +86,7 @@ func mistakes() []mistake {
 		{"search_files", `{"regex":"minifiedBundleEntry"}`, "include_ignored"},
 		{"search_files", `{"regex":"connection refused"}`, "include_ignored"},
 		{"search_files", `{"regex":"Max_Connections"}`, "letter case"},
-		// A regular expression as plain text, and the reverse.
+		// A regular expression given as plain text, and the reverse.
 		{"file_search", `{"query":"export (async )?function"}`, "search_files"},
 		{"file_search", `{"query":"MAX_\\w+"}`, "search_files"},
 		{"file_search", `{"query":"kfree|kmalloc"}`, "search_files"},
@@ -101,7 +101,7 @@ func mistakes() []mistake {
 		{"file_search", `{"query":"message queue decouples the services.\nIt is durable."}`, `"message queue decouples the services."`},
 		{"search_files", `{"regex":"return total \\* 0\\.9;\\n  \\}"}`, "one"},
 		{"file_search", `{"query":"quarterly   budget"}`, "Notes/Meeting with Bob.md"},
-		// Paths that are not there.
+		// Missing paths.
 		{"read_file", `{"path":"src/card/discount.ts"}`, "src/cart/discount.ts"},
 		{"read_file", `{"path":"src/cart/discuont.ts"}`, "src/cart/discount.ts"},
 		{"read_file", `{"path":"discount.ts"}`, "src/cart/discount.ts"},
@@ -126,8 +126,8 @@ func mistakes() []mistake {
 	}
 }
 
-// TestMistakes counts the answers that contain the fix: at least 54 of 60 must. Each
-// failure is shown.
+// TestMistakes counts the answers that contain the fix: at least 54 of 60 must. Failures
+// are logged.
 func TestMistakes(t *testing.T) {
 	ws := project().make(t)
 	indexed := withIndex(t, ws.Dir())
@@ -153,7 +153,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// An empty answer is the same with and without an index, and every time.
+// An empty answer is the same every time, with and without an index.
 func TestZeroIsSteady(t *testing.T) {
 	stress.SkipTiny(t)
 	ws := project().make(t)

@@ -11,8 +11,8 @@ import (
 	"quarry/tool"
 )
 
-// replacesNamed reports whether a change gives only a new text for a definition named after
-// the path, such as a.go#Store.Open.
+// replacesNamed reports whether a change gives only a new text and a path that ends in the
+// name of a definition, such as a.go#Store.Open.
 func (c *call) replacesNamed(one tool.Args) bool {
 	if !c.d.spellings || !one.Given("new_text") || !strings.Contains(one.String("path"), "#") {
 		return false
@@ -25,10 +25,10 @@ func (c *call) replacesNamed(one tool.Args) bool {
 	return true
 }
 
-// namedEdit returns the edit that replaces the definition named after a path, and the
-// version of the file in which the definition was found. The comment and annotations above
-// the definition stay unless the new text has its own. ok is false if the path names no
-// single definition.
+// namedEdit returns an edit that replaces the definition named after a path, and the
+// version of the file in which it was found. The comment and annotations above the
+// definition are kept unless the new text brings its own. ok is false if the path doesn't
+// name exactly one definition.
 func (c *call) namedEdit(ctx context.Context, given, text string) (path string, e change.Edit, version string, ok bool, err error) {
 	parts := c.partsOf(ctx, given)
 	if len(parts) != 1 || parts[0].symbol == "" || value.FormatOf(parts[0].path) != value.None {
@@ -64,7 +64,7 @@ func (c *call) namedEdit(ctx context.Context, given, text string) (path string, 
 	return path, change.Edit{Verb: change.ReplaceLines, First: first, Last: s.EndLine, New: text}, t.Version, true, nil
 }
 
-// kept counts the lines above a definition that stay when its text is replaced.
+// kept counts the lines above a definition that are kept when its text is replaced.
 func kept(above []string, text string) (n int) {
 	inside := false // in a block comment
 	for _, line := range above {
@@ -79,7 +79,7 @@ func kept(above []string, text string) (n int) {
 	return n
 }
 
-// isComment reports whether a line begins with a comment.
+// isComment reports whether a line starts with a comment.
 func isComment(line string) bool {
 	line = strings.TrimSpace(line)
 	for _, mark := range []string{"//", "/*", "*", "--", ";;", "{-"} {
@@ -90,7 +90,8 @@ func isComment(line string) bool {
 	return strings.HasPrefix(line, "#") && !strings.HasPrefix(line, "#[")
 }
 
-// isAbove reports whether a line is a comment or an annotation, as above a definition.
+// isAbove reports whether a line is a comment or an annotation that may precede a
+// definition.
 func isAbove(line string) bool {
 	trimmed := strings.TrimSpace(line)
 	return isComment(line) || strings.HasPrefix(trimmed, "@") || strings.HasPrefix(trimmed, "#[") || strings.HasPrefix(trimmed, "[[")

@@ -8,8 +8,8 @@ import (
 	"quarry/internal/quarrytest"
 )
 
-// A definition named after the path gets a new text; its comment and annotations stay
-// unless the text has its own.
+// An edit of a definition named after the path replaces its text. Comment and annotations
+// stay unless the new text has its own.
 func TestEditOfNamedDefinition(t *testing.T) {
 	const source = "package a\n\n// Open opens.\nfunc (s *Store) Open() {\n\told()\n}\n\n/* Close\ncloses. */\nfunc Close() {}\n\ntype A struct{}\n\nfunc (A) Run() {}\n\ntype B struct{}\n\nfunc (B) Run() {}\n"
 	const python = "import x\n\n\n@x.cached\ndef f():\n    return 1\n\n\ndef g():\n    return 2\n"

@@ -11,8 +11,8 @@ import (
 	"quarry/internal/profile"
 )
 
-// The most frequent mistakes of models, and the line that says how to go on: in the
-// profile quarry one answer is enough to correct the next call.
+// In the profile quarry, the answer to a frequent mistake of models contains the line
+// that corrects the next call.
 func TestAnswersTellTheNextStep(t *testing.T) {
 	ws := fixture{opts: quarry.Options{Trash: change.TrashNone}, files: map[string]string{
 		"src/main.go":     "package main\n\n// TODO: x\n",

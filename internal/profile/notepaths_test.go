@@ -9,8 +9,8 @@ import (
 	"quarry/internal/profile"
 )
 
-// Every tool that reads or edits a file takes the name of a note for the note;
-// tools that make, overwrite or delete something don't.
+// Every tool that reads or edits a file accepts a note's name instead of its path. Tools
+// that create, overwrite or delete files don't.
 func TestNotePaths(t *testing.T) {
 	files := map[string]string{
 		".obsidian/app.json": `{"trashOption":"local"}`,
@@ -78,8 +78,8 @@ func TestNotePaths(t *testing.T) {
 	}
 }
 
-// A name with a letter that is written as two characters (NFD, as macOS writes
-// names) is found by the letter as keyboards give it, and the other way round.
+// Names are found regardless of Unicode normalization: a name in NFD, as macOS writes it,
+// by a query in NFC, as keyboards type it, and the reverse.
 func TestNamesHoweverComposed(t *testing.T) {
 	const composed, apart = "caf\u00E9", "cafe\u0301"
 	for _, name := range []string{composed, apart} {

@@ -64,7 +64,7 @@ func findNotes(ctx context.Context, c *call) (*answer, error) {
 	if r.Total == 0 {
 		text := []byte("No notes found matching your search query.")
 		if s := c.skipped(&r.Summary); s != "" && !c.d.receipts {
-			// "Nothing found" must not hide that some notes were not searched.
+			// An empty answer must not hide that some notes were not searched.
 			text = append(text, "\n\nNotes "+s+"."...)
 		}
 		return &answer{text: text, data: data, sum: &r.Summary, receipt: c.zeroNotes(ctx, q, &r.Summary)}, nil
@@ -107,7 +107,7 @@ func findNotes(ctx context.Context, c *call) (*answer, error) {
 	return a, nil
 }
 
-// listNotes answers a query of filters alone: no words, so no excerpts.
+// listNotes answers a query that has only filters. Without words there are no excerpts.
 func (c *call) listNotes(ctx context.Context, r *notebook.Result, partial string) *answer {
 	data := &notesAnswer{Results: []foundNote{}, Total: r.Total}
 	paths := make([]string, len(r.Notes))
@@ -120,7 +120,7 @@ func (c *call) listNotes(ctx context.Context, r *notebook.Result, partial string
 	return a
 }
 
-// cutBy names what makes a list of notes incomplete, for the structured result.
+// cutBy returns why a list of notes is incomplete, for the structured result.
 func cutBy(partial string, more bool) string {
 	switch {
 	case partial != "":
@@ -131,7 +131,7 @@ func cutBy(partial string, more bool) string {
 	return ""
 }
 
-// unsearched says that a search ended early, or what it left out.
+// unsearched reports that a search ended early, or which notes it omitted.
 func (c *call) unsearched(s *search.Summary, partial string) []string {
 	if partial != "" {
 		return []string{partial}
@@ -196,7 +196,7 @@ func (c *call) changeNote(ctx context.Context, path string, e notes.Edit) (*chan
 	})
 }
 
-// applyOne makes a change of one operation.
+// applyOne applies a single operation.
 func (c *call) applyOne(ctx context.Context, op change.Op, summary string) (*change.Change, error) {
 	o := c.changing()
 	o.Summary = cmp.Or(o.Summary, summary)
@@ -232,8 +232,9 @@ func moveNote(ctx context.Context, c *call) (*answer, error) {
 	return c.move(ctx, true)
 }
 
-// namedRoot makes sure that the path of a new note names a root, where there are
-// several. One that is only a root's name leaves the note's own name open.
+// namedRoot checks that the path of a new note begins with a root's name if there are
+// several roots. A path that is only a root's name leaves the choice of the note's name
+// to the caller.
 func (c *call) namedRoot(path *string) error {
 	names := RootNames(c.ws)
 	first, _, below := strings.Cut(strings.TrimLeft(*path, "/"), "/")

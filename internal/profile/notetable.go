@@ -11,7 +11,8 @@ import (
 	"quarry/search"
 )
 
-// showTable answers search_notes with values of the notes that filters select.
+// showTable answers search_notes with a table of property values of the notes that
+// filters select.
 func (c *call) showTable(ctx context.Context, query string) (*answer, error) {
 	q := notebook.TableQuery{Query: query, Columns: c.names("columns"), Sort: c.names("sort"), Group: c.String("group")}
 	t, err := notebook.Open(c.ws).Table(ctx, q)
@@ -36,7 +37,8 @@ func (c *call) showTable(ctx context.Context, query string) (*answer, error) {
 	return a, nil
 }
 
-// withUnmet adds to an empty answer which values the properties of its filters have.
+// withUnmet adds to an empty answer the values that the properties in its filters do
+// have.
 func (c *call) withUnmet(ctx context.Context, text []byte, query string) []byte {
 	for _, why := range notebook.Open(c.ws).Unmet(ctx, query) {
 		text = append(append(append(text, ' '), why...), '.')
@@ -44,12 +46,12 @@ func (c *call) withUnmet(ctx context.Context, text []byte, query string) []byte 
 	return text
 }
 
-// names reads a list of names, or names with commas between.
+// names reads a list of names, which may also be a comma-separated string.
 func (c *call) names(param string) []string {
 	return strings.FieldsFunc(strings.ReplaceAll(strings.Join(c.Strings(param), ","), ", ", ","), func(r rune) bool { return r == ',' })
 }
 
-// showTasks answers search_notes with the tasks that filters select.
+// showTasks answers search_notes with the tasks in the notes that filters select.
 func (c *call) showTasks(ctx context.Context, query string) (*answer, error) {
 	tasks, err := notebook.Open(c.ws).Tasks(ctx, query)
 	if err != nil {

@@ -15,8 +15,9 @@ import (
 	"quarry/tool"
 )
 
-// A connection that has read a file is told once, in its next answer about the file, that
-// someone else has changed it. Search answers don't say so: they show the current lines.
+// If someone else changes a file that a connection has read, the connection is told once,
+// in its next answer about the file. Search answers don't mention it: they show the
+// current lines.
 
 // knownFile is the state of a file when a connection last read or changed it.
 type knownFile struct {
@@ -40,7 +41,7 @@ func (c *call) concerned(ctx context.Context) (files []string) {
 	return files
 }
 
-// tellOthers adds to an answer which of its files someone else has changed since this
+// tellOthers reports the files of an answer that someone else has changed since this
 // connection last saw them, and records their current state.
 func (c *call) tellOthers(ctx context.Context, a *answer) {
 	files := c.concerned(ctx)
@@ -67,8 +68,8 @@ func (c *call) tellOthers(ctx context.Context, a *answer) {
 	}
 }
 
-// changedMeanwhile adds to a refusal that someone else has changed the file. It reads only
-// the log: a refused call has not read the folder.
+// changedMeanwhile adds to a refusal that someone else has changed the file. It consults
+// only the log, because a refused call has not read the file.
 func (c *call) changedMeanwhile(ctx context.Context, err error) error {
 	var refused *tool.Error
 	f := c.String("path")
@@ -91,7 +92,7 @@ func (m *madeHere) file(name string) (knownFile, bool) {
 	return f, known
 }
 
-// know records the state of a file, or that it no longer exists.
+// know records the current state of a file. there is false if the file no longer exists.
 func (m *madeHere) know(name string, now *search.Info, there bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -106,11 +107,11 @@ func (m *madeHere) know(name string, now *search.Info, there bool) {
 	}
 }
 
-// recent is the number of log entries read.
+// recent is the number of log entries to read.
 const recent = 100
 
-// byOthers says who else has changed a file since a time, according to the log, and
-// returns the ids of the changes.
+// byOthers says who else has changed a file since a point in time, according to the log.
+// It also returns the ids of these changes.
 func (c *call) byOthers(ctx context.Context, f string, since time.Time) (said string, ids []string) {
 	log, err := c.ws.Changes(ctx, recent)
 	if err != nil {
@@ -149,7 +150,7 @@ func changer(ch *change.Change) string {
 	return "quarry outside this session"
 }
 
-// linesOf names the lines of a file that the given changes touched last.
+// linesOf lists the lines of a file that the given changes last touched.
 func (c *call) linesOf(ctx context.Context, f string, ids []string) string {
 	who, err := c.ws.Authors(ctx, f)
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 	"quarry/tool"
 )
 
-// An answer about a file says once who else has changed it since the connection read it.
+// If someone else has changed a file since the connection read it, the next answer about
+// the file says so, once.
 func TestChangedByOthers(t *testing.T) {
 	top := t.TempDir()
 	dir := filepath.Join(top, "ws")
@@ -61,7 +62,7 @@ func TestChangedByOthers(t *testing.T) {
 			}
 			const said = "since you read it"
 			put("one\ntwo\nthree\nfour\n")
-			if _, err := ws.Changes(t.Context(), 1); err != nil { // an entry of its own
+			if _, err := ws.Changes(t.Context(), 1); err != nil { // so that the change gets its own log entry
 				t.Fatal(err)
 			}
 			read := func() string { t.Helper(); return call(one, "read_file", `{"path":"a.txt"}`) }

@@ -2,8 +2,8 @@ package profile
 
 import "quarry/tool"
 
-// Parameters that several tools share. Descriptions are read by models at every
-// turn, so they are short.
+// Parameters shared by several tools. Models read the descriptions at every turn, so they
+// are short.
 
 func str(name, about string) tool.Param {
 	return tool.Param{Name: name, Kind: tool.String, Description: about}
@@ -19,29 +19,30 @@ func integer(name, about string, low int) tool.Param {
 
 func need(p tool.Param) tool.Param { p.Required = true; return p }
 
-// optional makes a parameter optional, for tools with an alternative to it.
+// optional makes a parameter optional, for tools in which another parameter can replace
+// it.
 func optional(p tool.Param) tool.Param { p.Required = false; return p }
 
-// oneOf is a parameter with a choice of values.
+// oneOf restricts a parameter to a choice of values.
 func oneOf(p tool.Param, values ...string) tool.Param { p.Enum = values; return p }
 
-// orSeveral is a pattern, with advice for callers that pass several at once.
+// orSeveral adds advice for callers that pass several patterns at once.
 func orSeveral(p tool.Param) tool.Param {
 	p.Several = "Give one as " + p.Name + " and the others in also, a list; all shows only files that have each of them."
 	return p
 }
 
-// orList lets a glob be a list of globs.
+// orList also accepts a list of globs.
 func orList(p tool.Param) tool.Param { p.OrList = true; return p }
 
-// required is a path that must exist, described as in the vault's tools.
+// required is the parameter of an existing path, described as in the vault's tools.
 func required(name, about string) tool.Param {
 	p := need(str(name, about))
 	p.Missing = name + " is required and must be a non-empty string."
 	return p
 }
 
-// text is a required text that may be empty.
+// text is a required text parameter that may be empty.
 func text(name, about string) tool.Param {
 	p := need(str(name, about))
 	p.AllowEmpty = true
@@ -49,8 +50,8 @@ func text(name, about string) tool.Param {
 	return p
 }
 
-// unlisted is a parameter that is accepted but not shown: a hint names it, or another
-// tool has it.
+// unlisted makes a parameter accepted but not shown: a hint names it, or another tool
+// lists it.
 func unlisted(p tool.Param) tool.Param { p.Unlisted = true; return p }
 
 var (
@@ -73,7 +74,7 @@ var (
 	paramDryRun      = boolean("dry_run", "Only preview")
 	paramLinks       = boolean("update_links", "Rewrite links to it")
 	paramTexts       = boolean("keep_texts", "Link texts after | that are the old name stay")
-	// A value by its path; move_to with it is the new key.
+	// The path of a value in a structured file; with move_to, its key is renamed.
 	paramAt    = str("at", "Path of a value: jobs.build.steps[2].run, a[name=x]; a[+] appends")
 	paramValue = tool.Param{Name: "value", Kind: tool.Any, Description: "In JSON, YAML, TOML, ini, front matter"}
 

@@ -24,7 +24,7 @@ func hasVault(ws *quarry.Workspace) bool {
 	return ws != nil && slices.ContainsFunc(ws.Roots(), func(r quarry.Root) bool { return r.Workspace.IsVault() })
 }
 
-// shelf is the book of one root, with the root's name that begins its paths.
+// shelf is the notebook of one root, with the root's name as prefix of its paths.
 type shelf struct {
 	*notebook.Book
 	root  quarry.Root
@@ -36,15 +36,16 @@ func newShelf(r quarry.Root) *shelf {
 	return &shelf{notebook.Open(files), r, files}
 }
 
-// tell adds the number of unsearched notes to an answer about all notes.
+// tell adds to an answer about all notes how many were not searched.
 func (s *shelf) tell(a *answer) *answer {
 	a.tellProtected(int(s.files.denied.Load()))
 	return a
 }
 
-// called resolves a name without a folder to the only note of that name, as a link does;
-// otherwise it returns the name. It is used by tools that read, and by all tools if the
-// dialect accepts names of notes.
+// called resolves a name without a folder to the note of that name, as a link does, if
+// there is exactly one. Otherwise it returns the name unchanged. Reading tools always
+// resolve names; tools that change files do so only if the dialect accepts names of
+// notes.
 func (s *shelf) called(ctx context.Context, name string) string {
 	if name == "" || strings.ContainsAny(name, `/\`) {
 		return name
@@ -58,7 +59,7 @@ func (s *shelf) called(ctx context.Context, name string) string {
 	return name
 }
 
-// show returns a path of the root as answers show it.
+// show converts a path below the root to the path shown in answers.
 func (s *shelf) show(path string) string {
 	if s.root.Name == "" {
 		return path
@@ -66,8 +67,8 @@ func (s *shelf) show(path string) string {
 	return s.root.Name + "/" + path
 }
 
-// book finds the root of a path and the path below it. Without a path it returns the only
-// root, or the only vault.
+// book returns the notebook of the root that a path is in, and the path below that root.
+// Without a path it returns the only root, or the only vault.
 func (c *call) book(path string) (*shelf, string, error) {
 	all := c.ws.Roots()
 	if len(all) == 1 {
@@ -92,7 +93,7 @@ func (c *call) book(path string) (*shelf, string, error) {
 	return nil, "", invalid("Invalid path %q: it begins with the name of no root.", path)
 }
 
-// note finds the book and the path of a note that must be named.
+// note returns the notebook and the path of a note. The name is required.
 func (c *call) note(ctx context.Context, name string) (*shelf, string, error) {
 	path, err := c.givenPath(ctx, name)
 	if err != nil {
@@ -109,13 +110,13 @@ func (c *call) noteOptions() notebook.Options {
 	return notebook.Options{DryRun: c.Bool("dry_run"), ExpectedVersion: c.String("expected_version"), KeepTexts: c.Bool("keep_texts"), Summary: c.String("summary"), Tool: c.tool.Name, Client: change.Client(c.client)}
 }
 
-// target reads which part of a note is selected.
+// target reads which part of a note the arguments select.
 func (c *call) target() notebook.Target {
 	return notebook.Target{Heading: c.String("heading"), Block: c.String("block"), Property: c.String("property")}
 }
 
-// partError words the error for a missing note. Errors about a part of a note keep their
-// own wording.
+// partError words the error for a missing note. Errors about a part of a note are
+// returned unchanged.
 func (c *call) partError(err error, path string) error {
 	var missing *fault.PathError
 	if errors.As(err, &missing) {
@@ -135,9 +136,9 @@ func (c *call) noteChanged(s *shelf, ch *change.Change) *answer {
 	if c.String("where") == "" || c.Bool("quiet") {
 		return s.tell(c.changed(ch, said))
 	}
-	// For notes selected by filters, one shows its change and the others are named.
+	// If filters selected the notes, the change of one is shown and the others are named.
 	shown := ch.Paths
-	if !ch.DryRun { // a dry run lists them all
+	if !ch.DryRun { // a dry run names them all
 		shown = shown[:min(len(shown), shownChosen)]
 	}
 	paths, _ := render.Paths(nil, shown, c.limits(), nil)
@@ -158,7 +159,7 @@ func (c *call) noteChanged(s *shelf, ch *change.Change) *answer {
 	return s.tell(a)
 }
 
-// shownChosen limits the notes named after a change of notes selected by filters.
+// shownChosen limits the notes named after a change of notes that filters selected.
 const shownChosen = 5
 
 // partAnswer is the answer of read_section for a whole note.
@@ -244,7 +245,7 @@ func editPart(ctx context.Context, c *call) (*answer, error) {
 	return c.noteChanged(s, ch), nil
 }
 
-// checkTask checks or unchecks a task, whose line may be given with the path.
+// checkTask checks or unchecks a task. The path may include the task's line.
 func (c *call) checkTask(ctx context.Context, done bool) (*answer, error) {
 	given, err := c.givenPath(ctx, "path")
 	if err != nil {
@@ -270,7 +271,7 @@ func (c *call) checkTask(ctx context.Context, done bool) (*answer, error) {
 // editWhole adds text at the end of a note, or after its front matter.
 func (c *call) editWhole(ctx context.Context, path string) (*answer, error) {
 	op := notes.Operation(c.String("operation"))
-	whole := strings.TrimSuffix(c.String("content"), "\n") + "\n" // a part of a note ends with a line feed
+	whole := strings.TrimSuffix(c.String("content"), "\n") + "\n" // the content ends with exactly one line feed
 	change, err := c.changeNote(ctx, notes.Path(path), notes.Edit{Operation: op, Content: whole})
 	if err != nil {
 		return nil, c.noteError(err, path, "")
@@ -280,7 +281,7 @@ func (c *call) editWhole(ctx context.Context, path string) (*answer, error) {
 
 var properties = action{anySchema, tool.Hints{Destructive: true}, changeProperties}
 
-// propertiesAnswer is the answer of properties when it reads.
+// propertiesAnswer is the answer of properties when called to read.
 type propertiesAnswer struct {
 	Path       string              `json:"path,omitempty"`
 	Version    string              `json:"version,omitempty"`
@@ -357,7 +358,7 @@ func (c *call) readProperties(ctx context.Context, s *shelf, path, name string) 
 	return &answer{text: text[:len(text)-1], data: data, receipt: []string{"version " + render.Version(n.Version)}}, nil
 }
 
-// countValues lists the values of a property, with the number of notes that have each.
+// countValues lists the values of a property, with the number of notes for each value.
 func (c *call) countValues(ctx context.Context, s *shelf, name, where string) (*answer, error) {
 	values, notes, err := s.PropertyValues(ctx, name, where)
 	if err != nil {
@@ -374,7 +375,7 @@ func (c *call) countValues(ctx context.Context, s *shelf, name, where string) (*
 	return s.tell(&answer{text: render.Counts(text, values, "", c.limits()), data: &propertiesAnswer{Names: values}, reads: true}), nil
 }
 
-// oneChoice refuses a note and filters together.
+// oneChoice reports an error if both a note and filters are given.
 func oneChoice(path, where string) error {
 	if path != "" && where != "" {
 		return invalid("path and where can't be used together: to search below a folder, write path:folder in where.")
@@ -446,7 +447,7 @@ func listTags(ctx context.Context, c *call) (*answer, error) {
 // linksAnswer is the answer of links.
 type linksAnswer struct {
 	Total int             `json:"total"`
-	In    int             `json:"in_notes,omitempty"` // number of notes that have them
+	In    int             `json:"in_notes,omitempty"` // number of notes that contain the links
 	Links []notebook.Link `json:"links,omitempty"`
 	Notes []string        `json:"notes,omitempty"`
 	remark
@@ -519,8 +520,8 @@ func listLinks(ctx context.Context, c *call) (*answer, error) {
 	return a, nil
 }
 
-// placeLinks appends links from an index on, and returns how many fit. Only links that
-// may be shown are located in their notes.
+// placeLinks appends links, starting at index from, and returns how many fit. Only links
+// that may be shown are located in their notes, because that reads the notes.
 func (c *call) placeLinks(ctx context.Context, s *shelf, found []notebook.Link, from int, outgoing bool) (text []byte, shown int, err error) {
 	rest := found[from:]
 	for n := 64; ; n *= 4 {
@@ -535,15 +536,16 @@ func (c *call) placeLinks(ctx context.Context, s *shelf, found []notebook.Link, 
 	}
 }
 
-// moveAttached moves a note with its attachments and its heading if the dialect does so
-// and the vault's settings or the caller ask for it. Otherwise only the named note moves.
+// moveAttached moves a note with its attachments and updates its heading, if the dialect
+// supports this and the vault's settings or the caller ask for it. Otherwise only the
+// note moves.
 func (c *call) moveAttached(ctx context.Context, from, to string, links change.LinkUpdate) (*answer, error) {
 	if !c.d.attachments {
 		return nil, nil
 	}
 	s, from, err := c.book(from)
 	if err != nil || !s.root.Workspace.IsVault() && !c.Bool("heading") {
-		return nil, nil // the move reports the error
+		return nil, nil // the move itself will report the error
 	}
 	other, to, err := c.book(to)
 	if err != nil || other.root.Name != s.root.Name {

@@ -13,25 +13,25 @@ import (
 	"quarry/search"
 )
 
-// passage is a piece of a file in an answer: its place, then its unmodified text. It has no
-// line numbers: they would be a tenth of it (trials of November 2026), and edits are by
-// text.
+// passage is a piece of a file in an answer: its location, then its unmodified text. It has
+// no line numbers: they would take a tenth of its room (trials of November 2026), and edits
+// are by text.
 type passage struct {
 	path       string // as in answers
-	start, end int    // its lines, with the comment before it
+	start, end int    // line range, including the comment before the definition
 	kind, name string
 	lines      []string
-	hits       []int  // numbers of the wanted lines, shown with some lines around in a long passage
+	hits       []int  // line numbers of hits, which are shown with some context in a long passage
 	picked     []bool // which lines to show; nil shows as many as fit
 }
 
 const (
-	// longDoc is the length of the longest comment before a definition that is shown whole,
-	// and keptDoc the lines kept of a longer one. Without this, comments of up to 60 lines
-	// preceded functions of 6 whose end was cut for lack of room.
+	// A comment before a definition is shown whole up to longDoc lines; of a longer one,
+	// the first keptDoc lines are kept. Otherwise, comments of up to 60 lines preceded
+	// functions of 6 lines, whose end was then cut for lack of room.
 	longDoc, keptDoc = 6, 4
-	// wholeDefinition is the length of the longest definition with hits that is shown whole;
-	// of a longer one, its first lines and some lines around each hit are shown.
+	// A definition with hits is shown whole up to wholeDefinition lines; of a longer one,
+	// its first lines and the context of each hit are shown.
 	wholeDefinition      = 50
 	hitBefore, hitBehind = 12, 18
 )
@@ -40,8 +40,8 @@ func definitionPassage(s *search.Symbol, text string) passage {
 	return passage{path: render.Path(s.Path), start: s.StartLine, end: s.EndLine, kind: s.Kind, name: qualified(s), lines: strings.Split(text, "\n")}
 }
 
-// place returns the location and kind of a passage. A function has no kind, because its
-// text and name show it.
+// place returns the location and kind of a passage. The kind of a function is omitted,
+// because its text and name show it.
 func (p *passage) place() string {
 	at := p.path + ":" + itoa(p.start)
 	if p.end > p.start {
@@ -56,8 +56,9 @@ func (p *passage) place() string {
 	return at + " " + p.kind + " " + render.Name(p.name)
 }
 
-// text returns a passage of at most most lines. Slightly longer ones are not cut, because
-// reading the rest costs another call. Long lines are cut around one of the words.
+// text returns the passage in at most most lines, or slightly more if that shows all of
+// it, because reading the rest costs another call. Long lines are cut around one of the
+// words.
 func (p *passage) text(most int, words ...string) string {
 	var b strings.Builder
 	b.WriteString("## " + p.place())
@@ -101,7 +102,7 @@ func (p *passage) text(most int, words ...string) string {
 }
 
 // pick selects at most most lines of a long passage: its first lines, and the lines with
-// most of the words, each with a line before and two after.
+// the most words of the query, each with one line before and two after.
 func (p *passage) pick(most int, words []string) {
 	const head, before, behind = 3, 1, 2
 	own := commentLines(p.path, p.lines)
@@ -113,7 +114,7 @@ func (p *passage) pick(most int, words []string) {
 		return
 	}
 	has := make([]int, len(p.lines))
-	order := make([]int, 0, len(p.lines)) // lines with a word, most words first
+	order := make([]int, 0, len(p.lines)) // lines that contain words, those with the most first
 	for i, line := range p.lines[doc:] {
 		line = strings.ToLower(line)
 		for _, w := range words {
@@ -151,7 +152,7 @@ func (p *passage) pick(most int, words []string) {
 	}
 }
 
-// signature returns the first line of code of a passage.
+// signature returns the first line of a passage that is code.
 func (p *passage) signature() string {
 	own := commentLines(p.path, p.lines)
 	for i, line := range p.lines {
@@ -162,7 +163,8 @@ func (p *passage) signature() string {
 	return ""
 }
 
-// gap names the omitted lines so that they can be read: agents asked for it.
+// gap marks n omitted lines and gives their range, so that the caller can read them.
+// Agents asked for the range.
 func (p *passage) gap(first, n int) string {
 	if n == 1 {
 		return fmt.Sprintf("\n … line %d", p.start+first)
@@ -170,8 +172,9 @@ func (p *passage) gap(first, n int) string {
 	return fmt.Sprintf("\n … lines %d-%d", p.start+first, p.start+first+n-1)
 }
 
-// wants reports whether a line, counted from the first, is near a hit or among the
-// first after the comment.
+// wants reports whether line i is shown. i is relative to the first line; doc is the
+// length of the comment. Lines near a hit are shown, and the first lines after the
+// comment.
 func (p *passage) wants(i, doc int) bool {
 	if len(p.hits) == 0 || len(p.lines)-doc <= wholeDefinition || i < doc+keptDoc {
 		return true
@@ -179,14 +182,14 @@ func (p *passage) wants(i, doc int) bool {
 	return slices.ContainsFunc(p.hits, func(n int) bool { return i >= n-p.start-hitBefore && i <= n-p.start+hitBehind })
 }
 
-// commentLines reports for each line whether it contains only a comment.
+// commentLines reports for each line whether it consists of comments only.
 func commentLines(name string, lines []string) []bool {
 	out := make([]bool, len(lines))
 	lang := colour.For(path.Base(name))
 	if lang == nil {
 		return out
 	}
-	// A line is a comment if every character but white space is in one.
+	// A line is a comment if all its characters except white space are in one.
 	has, other := make([]bool, len(lines)), make([]bool, len(lines))
 	n := 0
 	lang.Each(strings.Join(lines, "\n"), func(piece string, c colour.Class) bool {
@@ -217,8 +220,8 @@ var licenceWords = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)copyright|licen[cs]e|SPDX-|all rights reserved`)
 })
 
-// licence counts the lines of a licence comment at the beginning of a file and the blank
-// lines after it; 0 if there is none or it is short.
+// licence counts the lines of a license comment at the beginning of a file, including the
+// blank lines after it. It returns 0 if there is none or it is short.
 func licence(own []bool, lines []string) int {
 	n := 0
 	for n < len(lines) && own[n] {

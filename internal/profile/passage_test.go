@@ -57,7 +57,7 @@ func TestLongDefinitionsAroundMatches(t *testing.T) {
 	}
 }
 
-// A type is followed by the names of its methods, in whatever file they are.
+// A type's text is followed by the names of its methods from all files.
 func TestMethodsOfAType(t *testing.T) {
 	r := openTree(t, &profile.Options{Profile: "code"}, map[string]string{
 		"store.go": goFile, "close.go": "package store\n\n// Close ends it.\nfunc (s *Store) Close() {\n\ts.name = \"\"\n}\n\nfunc (o *Other) Close() {}\n",
@@ -72,7 +72,7 @@ func TestMethodsOfAType(t *testing.T) {
 	}
 }
 
-// A long file is read folded unless the caller gives a limit.
+// A long file is read folded unless the caller sets a limit.
 func TestLongFilesAreFolded(t *testing.T) {
 	text := "package a\n\n"
 	for i := range 20 {
@@ -93,7 +93,7 @@ func TestLongFilesAreFolded(t *testing.T) {
 	}
 }
 
-// Runners-up are named with the smallest budget, too: the wanted result is often among
+// Even with the smallest budget, runners-up are named: the wanted result is often among
 // them.
 func TestRunnersUpAreNamed(t *testing.T) {
 	files := map[string]string{"origin.go": "package a\n\n// checkOrigin checks the origin of an admin request.\n" + longFunction("checkOrigin", 0, 30)}
@@ -110,7 +110,7 @@ func TestRunnersUpAreNamed(t *testing.T) {
 	}
 }
 
-// A package clause that scores best is neither the answer nor hides other results.
+// A package clause with the best score is not shown, and does not displace other results.
 func TestPackageClauseIsNoAnswer(t *testing.T) {
 	files := map[string]string{
 		"proxy/fastcgi.go": "// Package fastcgi speaks FastCGI: fastcgi.\npackage fastcgi\n\n" + longFunction("splitPos", 1, 30),
@@ -126,8 +126,8 @@ func TestPackageClauseIsNoAnswer(t *testing.T) {
 	}
 }
 
-// Files closed because of their names are named once a session; files that the owner
-// denies are not.
+// Files closed because of their names are named once per session; files denied by the
+// owner are not named.
 func TestProtectedFilesAreNamed(t *testing.T) {
 	files := map[string]string{"a.txt": "needle\n", "certs/a.key": "needle\n", "certs/b.pem": "needle\n", "x/c.pem": "needle\n", "x/d.key": "needle\n"}
 	r := openTree(t, &profile.Options{Profile: "code"}, files)
@@ -157,7 +157,7 @@ func TestProtectedFilesAreNamed(t *testing.T) {
 	}
 }
 
-// If the caller knew the number of matches, a replacement doesn't list its files.
+// A replacement for which the caller gave the number of matches doesn't list its files.
 func TestExpectedCountIsQuiet(t *testing.T) {
 	files := map[string]string{}
 	for i := range 12 {

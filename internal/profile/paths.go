@@ -29,7 +29,7 @@ var (
 	pathsAsJSON  = act(pathsSchema, readOnly, readPathQuery, findIndexedPaths, writePathsJSON)
 )
 
-// foundPaths holds paths found by a glob or by a partial path.
+// foundPaths is the result of a search by glob or by partial path.
 type foundPaths struct {
 	*search.FindResult
 	fuzzy bool
@@ -56,9 +56,9 @@ func (c *call) pathMatches(r *search.FindResult) *pathsAnswer {
 	return data
 }
 
-// findIndexedPaths finds paths by a glob, only if there is an index.
+// findIndexedPaths finds paths by a glob. It fails if there is no index.
 func findIndexedPaths(ctx context.Context, c *call, q search.FindQuery) (foundPaths, error) {
-	if c.o.NoIndex { // check first, to report an invalid pattern
+	if c.o.NoIndex { // check the pattern first, so that an invalid one is reported
 		q.MaxDepth, q.Limit = 1, 1
 	}
 	r, err := c.ws.Find(ctx, q)
@@ -75,7 +75,7 @@ func writePathsJSON(_ context.Context, c *call, _ search.FindQuery, r foundPaths
 	return &answer{text: text, data: data}, err
 }
 
-// findPaths finds paths by a glob, else by a partial path.
+// findPaths finds paths by a glob or, if the query has none, by a partial path.
 func findPaths(ctx context.Context, c *call, q search.FindQuery) (foundPaths, error) {
 	pattern := c.String("pattern")
 	r, err := c.ws.Find(ctx, q)
@@ -90,7 +90,7 @@ func findPaths(ctx context.Context, c *call, q search.FindQuery) (foundPaths, er
 	return foundPaths{r, false}, nil
 }
 
-// writePaths answers for reading: JSON, as its document says, and a receipt.
+// writePaths answers in JSON, as search-mcp's document says, followed by a receipt.
 func writePaths(ctx context.Context, c *call, q search.FindQuery, r foundPaths) (*answer, error) {
 	data := c.pathMatches(r.FindResult)
 	text, err := marshal(data, "  ")
@@ -131,7 +131,7 @@ func writePaths(ctx context.Context, c *call, q search.FindQuery, r foundPaths) 
 	return a, nil
 }
 
-// fuzzyPaths finds the paths that fit a partial path, best first. Paths that share only
+// fuzzyPaths finds the paths that match a partial path, best first. Paths that only share
 // its letters are omitted, because they would mislead a model.
 func (c *call) fuzzyPaths(ctx context.Context, q search.FindQuery, words string) (*search.FindResult, error) {
 	q.Globs, q.Fuzzy, q.Fits = nil, strings.TrimPrefix(words, "!"), true
@@ -158,7 +158,7 @@ func checkGlob(pattern string) error {
 			class = ch != ']'
 		case ch == '[':
 			class = true
-			// A ] right after the opening [ is a member of the class.
+			// A ] directly after the opening [ is a member of the class.
 			if i+1 < len(pattern) && (pattern[i+1] == '!' || pattern[i+1] == '^') {
 				i++
 			}

@@ -14,8 +14,8 @@ import (
 // Models write path arguments with a leading slash, with white space around them, or as
 // the base64 that an answer gave.
 
-// path returns a path argument. White space around it is dropped if no such path
-// exists. If a leading slash is the top of the workspace, the workspace's own
+// path returns the path argument name. White space around the path is dropped if no path
+// with it exists. If a leading slash means the top of the workspace, the workspace's own
 // absolute path is removed first.
 func (c *call) path(ctx context.Context, name string) string { return c.clean(ctx, c.String(name)) }
 
@@ -23,7 +23,7 @@ func (c *call) path(ctx context.Context, name string) string { return c.clean(ct
 func (c *call) clean(ctx context.Context, given string) string {
 	p := render.ParseName(given)
 	if p != given {
-		return p // an exact name
+		return p // a path with exactly this name exists
 	}
 	if bare := strings.TrimSpace(p); bare != p && bare != "" {
 		// A closed or unreadable file exists: its path must not resolve to another file.
@@ -64,10 +64,10 @@ func (c *call) givenFile(ctx context.Context, name string) (string, error) {
 	return c.existing(p), err
 }
 
-// existing returns the path of an existing file. The call first uses the path unchanged; if
-// there is no such file, runAgain retries with the note of that name. Nothing is looked up
-// before: after the workspace's folder was replaced, the tool itself must do the first
-// access, because it refuses to change the new folder.
+// existing returns the path of an existing file. It returns p unchanged; if there is no
+// such file, runAgain repeats the call with the note of that name. The path is not checked
+// in advance: after the workspace's folder was replaced, the tool itself must be the first
+// to access it, because only the tool refuses to change the new folder.
 func (c *call) existing(p string) string {
 	if note, ok := c.asNotes[p]; ok {
 		return note
@@ -78,8 +78,8 @@ func (c *call) existing(p string) string {
 	return p
 }
 
-// runAgain reports whether to repeat a call that found no file: in dialects with
-// notes, a missing path means the note of that name, if it exists.
+// runAgain reports whether to repeat a call that found no file, because in dialects with
+// notes the path names an existing note.
 func (c *call) runAgain(ctx context.Context) bool {
 	tried, again := c.tried, false
 	for c.tried = nil; len(tried) > 0; tried = tried[1:] {
@@ -101,7 +101,7 @@ func isNotFound(err error) bool {
 	return fault.CodeOf(err) == fault.NotFound
 }
 
-// noteFor returns the note that a path means, or the path itself.
+// noteFor returns the note that p names, or p itself.
 func (c *call) noteFor(ctx context.Context, p string) string {
 	if !c.d.notePaths || strings.TrimSpace(p) == "" {
 		return p
@@ -127,7 +127,7 @@ func (c *call) noteFor(ctx context.Context, p string) string {
 	return p
 }
 
-// noteNamed returns the only note with a name, if the dialect accepts names.
+// noteNamed returns the only note of that name, if the dialect accepts names.
 func (c *call) noteNamed(ctx context.Context, name string) string {
 	if !c.d.noteNames {
 		return ""
@@ -146,8 +146,8 @@ func (c *call) noteNamed(ctx context.Context, name string) string {
 func isNote(p string) bool { return strings.EqualFold(path.Ext(p), ".md") }
 
 // newPath returns the path of a file that may not exist yet. A slash before a single name
-// is the top of the workspace; with several names the path may be absolute, which only the
-// sandbox can tell.
+// means the top of the workspace. A path of several elements may really be absolute, which
+// only the sandbox can tell.
 func (c *call) newPath(ctx context.Context, name string) (string, error) {
 	p, err := c.givenPath(ctx, name)
 	if rest, ok := strings.CutPrefix(p, "/"); ok && !strings.ContainsAny(rest, `/\`) {
@@ -158,8 +158,8 @@ func (c *call) newPath(ctx context.Context, name string) (string, error) {
 	return p, err
 }
 
-// into resolves a destination: one that ends in a slash is a folder, in which the source
-// keeps its name.
+// into resolves the destination of a move: if it ends in a slash it is a folder, and
+// source keeps its name there.
 func into(destination, source string) string {
 	if folder := strings.TrimRight(destination, `/\`); folder != destination {
 		if folder == "" || folder == "." {

@@ -25,7 +25,7 @@ func itoa(n int) string { return strconv.Itoa(n) }
 // quoted formats a path for a message.
 func quoted(path string) string { return render.Quote(path) }
 
-// problem words an error of the library. An error already worded by a tool is returned
+// problem words an error of the library. Errors already worded by a tool are returned
 // unchanged.
 func (c *call) problem(ctx context.Context, err error) error {
 	var worded *tool.Error
@@ -44,7 +44,7 @@ func (c *call) problem(ctx context.Context, err error) error {
 	var partly *change.PartialError
 	inner := errors.Unwrap(err)
 	if _, ok := inner.(fault.Code); ok {
-		inner = nil // err already says it
+		inner = nil // err already includes the message
 	}
 	switch {
 	case errors.As(err, &partly):
@@ -58,9 +58,9 @@ func (c *call) problem(ctx context.Context, err error) error {
 	case errors.As(err, &path):
 		c.badPath(e, path, code)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return err // the tool package words it
+		return err // the tool package words such errors
 	case inner != nil:
-		e.Message = render.Sentence(inner.Error()) // without "edit a.txt: "
+		e.Message = render.Sentence(inner.Error()) // without the prefix, such as "edit a.txt: "
 	default:
 		e.Message = render.Sentence(e.Message)
 	}
@@ -134,7 +134,7 @@ func (e *env) hint(tool, text string) string {
 
 func (e *env) has(name string) bool { return slices.Contains(e.names, name) }
 
-// maxShown limits the characters of a path in an error: enough for real paths.
+// maxShown limits the characters of a path in an error. Real paths are shorter.
 const maxShown = 1000
 
 func (c *call) badPath(e *tool.Error, path *fault.PathError, code fault.Code) {
@@ -176,7 +176,7 @@ func (c *call) badPath(e *tool.Error, path *fault.PathError, code fault.Code) {
 	}
 }
 
-// saysItself reports an error about a path whose own words need no name.
+// saysItself reports whether the words of an error make sense without its path.
 func saysItself(path *fault.PathError, code fault.Code) bool {
 	return path.Err != nil && path.Kind == fault.InvalidArgument && code != fault.IOError
 }
@@ -203,7 +203,7 @@ func characters(s string, offset int) int {
 	return utf8.RuneCountInString(s[:min(max(offset, 0), len(s))])
 }
 
-// badPattern words the error of an invalid regular expression.
+// badPattern words the error for an invalid regular expression.
 func (c *call) badPattern(ctx context.Context, e *tool.Error, p *match.Error) {
 	pattern, what := p.Pattern, "regex pattern"
 	if c.tool.Name == "file_search" {
@@ -213,7 +213,7 @@ func (c *call) badPattern(ctx context.Context, e *tool.Error, p *match.Error) {
 	}
 	e.Message = fmt.Sprintf("Invalid %s \"%s\": %s", what, fault.Clip(render.Name(pattern), 200), p.Reason)
 	e.Hint = p.Hint
-	if pattern == "" { // of several patterns, or of their combination
+	if pattern == "" { // the error is in one of several patterns or their combination
 		e.Message = "Invalid patterns: " + p.Reason
 		return
 	}
@@ -221,7 +221,7 @@ func (c *call) badPattern(ctx context.Context, e *tool.Error, p *match.Error) {
 		e.Message += fmt.Sprintf(" (at position %d)", characters(pattern, p.Offset)+1)
 	}
 	switch {
-	case p.Multiline: // no tool has that mode
+	case p.Multiline: // no tool has a parameter for multiline mode
 		e.Hint = "Lines are searched one by one: search for a part that lies on one line."
 		if line := explain.LongestLine(pattern); line != "" && !strings.ContainsAny(line, `\[](){}*+?|^$`) {
 			e.Hint = "Lines are searched one by one: search for one line of it, as " + quoted(fault.Clip(line, 80)) + "."
@@ -240,7 +240,7 @@ func (c *call) badPattern(ctx context.Context, e *tool.Error, p *match.Error) {
 		}
 		e.Hint += "."
 	case c.d.explains && c.tool.Name == "search_files":
-		if p.Glob { // *skb = NULL looks like a glob
+		if p.Glob { // not sure, because *skb = NULL also looks like a glob
 			e.Hint = ""
 		}
 		plain := "To find it as plain text: " + c.other("file_search", "query", pattern) + "."

@@ -1,11 +1,11 @@
-// Package profile makes tools for a workspace. It turns arguments into a query, and the
-// query's result into text and a structured answer.
+// Package profile makes tools for a workspace. A tool turns its arguments into a query,
+// and the query's result into text and a structured answer.
 //
-// A profile is a list of tools with their parameters and answers. The strict ones (vault,
-// roo, godoctor, smcp) print exactly the answers documented for those systems. quarry has
-// every tool once and prints the same body, then at most one line in square brackets with
-// facts that the body lacks. The same call on the same files gives the same bytes: no times,
-// and no counts that depend on how the answer was found.
+// A profile is a list of tools with their parameters and answers. The strict profiles
+// (vault, roo, godoctor, smcp) print exactly the answers documented for those systems.
+// quarry has every tool once. It prints the same bodies, followed by at most one line in
+// square brackets with facts that the body lacks. The same call on the same files returns
+// the same bytes: no times, and no counts that depend on how the answer was found.
 package profile
 
 import (
@@ -20,7 +20,7 @@ import (
 	"quarry/tool"
 )
 
-// Options selects the tools to make and how they answer; nil means the profile
+// Options selects the tools to make and controls their answers. nil means the profile
 // quarry.
 type Options struct {
 	// Profile is one of Names; "" is quarry.
@@ -30,20 +30,21 @@ type Options struct {
 	// ReadOnly removes every tool that changes files.
 	ReadOnly bool
 
-	// Structured makes the text of an answer the JSON of its structured form,
-	// for clients that want data. The content is the same.
+	// Structured makes the text of an answer its structured form in JSON, for clients
+	// that want data. The content is the same.
 	Structured bool
 
-	// Budget bounds the text of an answer in bytes; 0 means the profile's default,
-	// 60 KB in quarry. read_file has a separate limit.
+	// Budget limits the text of an answer in bytes; 0 means the profile's default, 60 KB
+	// in quarry. read_file has a separate limit.
 	Budget int
 	// NoIndex reports that the owner has switched the index off or deleted it.
 	// search_by_path of the profile smcp then answers INDEX_NOT_FOUND.
 	NoIndex bool
-	// Time bounds a search; 0 means 30 seconds. A text search then returns its partial
-	// results and says so; other searches end with the error TIMEOUT.
+	// Time limits a search; 0 means 30 seconds. A text search then returns partial
+	// results and says so; other searches fail with TIMEOUT.
 	Time time.Duration
-	// MayChange, if set, is asked before each call of a tool that can change files.
+	// MayChange, if set, is called before each call of a tool that can change files. An
+	// error prevents the call.
 	MayChange func(context.Context) error
 	// Zone is the time zone of dates; nil means the system's.
 	Zone *time.Location
@@ -68,14 +69,16 @@ func About(name string) string {
 	return ""
 }
 
-// InJSON reports whether a profile's documents specify answers in JSON. Its tools return
-// the same object as text and as structured result, whatever the options say.
+// InJSON reports whether a profile's documents specify answers in JSON. Its tools then
+// return the same object as text and as structured result, regardless of
+// Options.Structured.
 func InJSON(name string) bool {
 	d := dialectOf(name)
 	return d != nil && d.json
 }
 
-// RootNames returns the names of the joined roots of a workspace; nil if it has one root.
+// RootNames returns the names of the joined roots of a workspace, or nil if there is one
+// root.
 func RootNames(ws *quarry.Workspace) []string {
 	list := ws.Roots()
 	if len(list) == 1 {
@@ -88,9 +91,9 @@ func RootNames(ws *quarry.Workspace) []string {
 	return names
 }
 
-// New makes the tools of a profile for a workspace. If ws is nil, the tools can
-// be described but not called. The strict profiles take a single root: their
-// documents know no other, and print its paths without a root's name.
+// New makes the tools of a profile for a workspace. If ws is nil, the tools can be
+// described but not called. The strict profiles require a single root, because their
+// documents don't have names of roots in paths.
 func New(ws *quarry.Workspace, opts *Options) (*tool.Registry, error) {
 	opts = cmp.Or(opts, &Options{})
 	d := dialectOf(opts.Profile)
@@ -111,7 +114,7 @@ func New(ws *quarry.Workspace, opts *Options) (*tool.Registry, error) {
 		return nil, fmt.Errorf("the profile %s has one root: its documents know no names of roots in paths. Use the profile quarry, or a server for each root", d.name)
 	}
 	specs := slices.Clone(d.tools)
-	for _, s := range d.asked { // only if named
+	for _, s := range d.asked { // only if opts.Tools names them
 		if slices.Contains(e.o.Tools, s.name) {
 			specs = append(specs, s)
 		}

@@ -10,11 +10,11 @@ import (
 	"quarry/tool"
 )
 
-// tellEvery is the interval at which a slow call reports the progress of the index.
+// tellEvery is how often a slow call reports the progress of the index.
 const tellEvery = 100 * time.Millisecond
 
-// tellBuilding reports the progress of the index while a call works without it, if the
-// caller listens. The returned function stops the reports.
+// tellBuilding reports the progress of the index while a call runs without it, if the
+// client accepts progress reports. The returned function stops the reports.
 func (e *env) tellBuilding(ctx context.Context) (end func()) {
 	if !tool.HasProgress(ctx) || e.o.NoIndex {
 		return func() {}
@@ -41,7 +41,8 @@ func (e *env) tellBuilding(ctx context.Context) (end func()) {
 	return func() { cancel(); wait.Wait() }
 }
 
-// tellOnce reports whether an index is being built, and sends its progress.
+// tellOnce sends the progress of an index that is being built, and reports whether there
+// is one.
 func (e *env) tellOnce(ctx context.Context) (building bool) {
 	list, err := e.indexes(ctx)
 	if err != nil {
@@ -63,7 +64,7 @@ func (e *env) tellOnce(ctx context.Context) (building bool) {
 }
 
 // tellSearched reports how many files a search has read, and the progress of a change, if
-// the caller listens. The returned function stops the reports.
+// the client accepts progress reports. The returned function stops the reports.
 func (e *env) tellSearched(ctx context.Context, watch *progress.Count) (end func()) {
 	if !tool.HasProgress(ctx) {
 		return func() {}

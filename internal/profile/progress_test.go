@@ -24,7 +24,7 @@ func TestProgressOfBuild(t *testing.T) {
 	hold := make(chan struct{})
 	begun := sync.OnceFunc(func() { close(hold) })
 	release := make(chan struct{})
-	f.opts.Index.Progress = func(search.Progress) { // pauses the build halfway
+	f.opts.Index.Progress = func(search.Progress) { // pauses halfway through the build
 		begun()
 		<-release
 	}

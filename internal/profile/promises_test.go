@@ -47,7 +47,8 @@ func TestVaultShowsIgnoredNotes(t *testing.T) {
 	}
 }
 
-// Godoctor's document skips .git and what .gitignore names, nothing else.
+// In the profile godoctor, only .git and files that .gitignore names are skipped, as
+// documented.
 func TestGodoctorGoesByGitignoreAlone(t *testing.T) {
 	ws := fixture{files: map[string]string{".git/HEAD": "needle\n", ".gitignore": "built/\n", ".ignore": "dot.txt\n", ".rgignore": "rg.txt\n", ".git/info/exclude": "excluded.txt\n",
 		"built/a.txt": "needle\n", "dot.txt": "needle\n", "rg.txt": "needle\n", "excluded.txt": "needle\n", ".hidden/h.txt": "needle\n"}}.make(t)
@@ -62,7 +63,7 @@ func TestGodoctorGoesByGitignoreAlone(t *testing.T) {
 	}
 }
 
-// An explicit update_links works in any folder of markdown files.
+// update_links, if given explicitly, also works in folders that aren't Obsidian vaults.
 func TestLinksWithoutObsidian(t *testing.T) {
 	ws := fixture{files: map[string]string{"a.md": "see [[b]] and [b](b.md)\n", "b.md": "x\n"}}.make(t)
 	text := call(t, tools(t, ws, profile.Options{}), "move_file", `{"source":"b.md","destination":"sub/c.md","update_links":true}`).Text
@@ -89,7 +90,7 @@ func TestStrictLimitsAreHonoured(t *testing.T) {
 	}
 }
 
-// The matched word is shown in a long line, too.
+// A long line is cut so that it contains the matched word.
 func TestCodeShowsTheWord(t *testing.T) {
 	ws := fixture{files: map[string]string{"min.js": strings.Repeat("var a=1;", 5000) + "function findTheNeedle(){}" + strings.Repeat("var b=2;", 5000) + "\n"}}.make(t)
 	for _, name := range []string{"quarry", "smcp"} {
@@ -99,7 +100,7 @@ func TestCodeShowsTheWord(t *testing.T) {
 	}
 }
 
-// The status counts the current files, also right after changes.
+// The index status counts the current files, even right after changes.
 func TestIndexStatusAfterChanges(t *testing.T) {
 	f := fixture{files: map[string]string{}}
 	for i := range 15 {

@@ -14,12 +14,12 @@ import (
 	"quarry/tool"
 )
 
-// surrounded is a workspace next to a file that no tool may read or change, with a link
-// to the file's folder.
+// surrounded is a workspace beside a file that no tool may read or change. A link in the
+// workspace leads to that file's folder.
 type surrounded struct {
 	ws      *quarry.Workspace
 	outside string
-	tools   []*tool.Tool // of every profile, and of several roots
+	tools   []*tool.Tool // of every profile, for one root and for several
 }
 
 func newSurrounded(t testing.TB, f fixture) *surrounded {
@@ -36,8 +36,8 @@ func newSurrounded(t testing.TB, f fixture) *surrounded {
 	return s
 }
 
-// call makes a call and checks that it is answered within its budget, and that nothing
-// outside the workspace was read.
+// call makes a call and checks that the answer fits its budget and shows nothing from
+// outside the workspace.
 func (s *surrounded) call(t testing.TB, tl *tool.Tool, args string) *tool.Result {
 	t.Helper()
 	r := tl.Execute(t.Context(), json.RawMessage(args))
@@ -70,15 +70,15 @@ func (s *surrounded) untouched(t testing.TB, tl *tool.Tool, args string) {
 	}
 }
 
-// dry returns the arguments of a call that changes nothing. It reports false if the tool
-// has no such calls, or if the arguments are not an object.
+// dry adds dry_run to the arguments of a call. It reports false if the tool has no dry
+// run, or if the arguments are not an object.
 func dry(tl *tool.Tool, args string) (string, bool) {
 	if tl.Hints.ReadOnly {
 		return args, true
 	}
 	for _, p := range tl.Params {
 		if p.Name == "dry_run" {
-			// The last of equal keys counts.
+			// The last of several equal keys applies, so append it.
 			if i := strings.LastIndexByte(args, '}'); i > 0 {
 				before := strings.TrimRight(args[:i], ", \n\t")
 				if !strings.HasSuffix(before, "{") {
@@ -91,9 +91,9 @@ func dry(tl *tool.Tool, args string) (string, bool) {
 	return "", false
 }
 
-// FuzzTools calls tools with arbitrary arguments, changing tools as a dry run. A tool must
-// answer within its budget without reading anything outside the workspace. The workspace is
-// small, in memory, and reused; TestRandomTools makes changes.
+// FuzzTools calls tools with arbitrary arguments, and changing tools as a dry run. A tool
+// must answer within its budget without reading anything outside the workspace. The
+// workspace is small, in memory, and reused. Real changes are tested by TestRandomTools.
 func FuzzTools(f *testing.F) {
 	seeds := 0
 	add := func(which uint8, args string) {
@@ -110,7 +110,7 @@ func FuzzTools(f *testing.F) {
 	add(10, `{"path":"base64:Li4v","delete_lines":{"start":1,"end":-1}}`)
 	add(11, `{"regex":"(((((","offset":-1,"max_results":1e9}`)
 	add(12, `{"pattern":"[[[{{{","limit":"99999999999999999999"}`)
-	for i := range uint8(19) { // of several roots
+	for i := range uint8(19) { // for several roots
 		add(37+i, `{"path":"src/src/a.py","regex":"TODO","query":"TODO","pattern":"src/**"}`)
 		add(37+i, `{"path":"src/../../outside/secret.txt","source":"src/link","destination":"other/x"}`)
 		add(37+i, `{"regex":"T","file_pattern":"{src,other}/**/{a,b}*","offset":1,"max_results":1}`)
@@ -133,7 +133,7 @@ func FuzzTools(f *testing.F) {
 	})
 }
 
-// Values of random arguments, by the kind of the parameter.
+// Values for random arguments, by kind of parameter.
 var (
 	somePaths = []string{"src/a.py", "src/a.py", "src", "notes/todo.md", "notes/todo.md", "README.md", "made/new.md", "made", "link/secret.txt", "../outside/secret.txt", "link", "id_rsa", "", ".", "/", "base64:Li4v"}
 	someTexts = []string{"TODO", "TODO", "alpha", "x", "*", "**/*.py", "T.*(", "", "a\nb\x00c", "SECRET", "1-3", "\U0001f600"}
@@ -177,7 +177,7 @@ func randomArgs(rng *rand.Rand, tl *tool.Tool) string {
 	}
 	args, err := json.Marshal(object)
 	if err != nil {
-		panic(err) // our own values
+		panic(err) // we generated the values, so they can be encoded
 	}
 	for rng.IntN(6) == 0 {
 		args[rng.IntN(len(args))] = byte(rng.IntN(256))
@@ -185,8 +185,8 @@ func randomArgs(rng *rand.Rand, tl *tool.Tool) string {
 	return string(args)
 }
 
-// Random calls of every tool never change or show files outside the workspace. The
-// workspace is remade after each call that may have changed it.
+// Random calls of any tool never change or show files outside the workspace. After each
+// call that may have changed the workspace, its original files are restored.
 func TestRandomTools(t *testing.T) {
 	s := newSurrounded(t, code())
 	restore(t, s.ws.Dir(), s.outside)

@@ -38,18 +38,19 @@ const readSchema = `{"type":"object","properties":{"path":{"type":"string"},"sta
 
 var readFile = action{readSchema, readOnly, read}
 
-// part is the part of a file to read: all of it, lines, the last lines, or a definition.
+// part selects what to read of a file: all of it, a range of lines, the last lines, or a
+// definition.
 type part struct {
 	path       string
 	start, end int
 	tail       int
 	symbol     string
-	listed     bool // one of several; its heading names the lines
+	listed     bool // one of several parts; its heading gives the lines
 }
 
 func (p *part) whole() bool { return p.start == 0 && p.end == 0 && p.tail == 0 && p.symbol == "" }
 
-// name returns the part as a caller writes it.
+// name returns the part in the notation that callers use.
 func (p *part) name() string {
 	switch {
 	case p.symbol != "":
@@ -101,7 +102,7 @@ func read(ctx context.Context, c *call) (*answer, error) {
 	return c.readMany(ctx, parts, most)
 }
 
-// readBudget returns how many bytes a read shows.
+// readBudget returns how many bytes a read may show.
 func (c *call) readBudget() int {
 	most := c.d.limits.readBytes
 	if c.Given("budget") {
@@ -113,10 +114,10 @@ func (c *call) readBudget() int {
 	return most
 }
 
-// narrowed applies the line parameters to a part.
+// narrowed restricts a part by the call's line parameters.
 func (c *call) narrowed(p part) (part, error) {
 	start, end, tail := c.Int("start_line"), c.Int("end_line"), c.Int("tail")
-	if n := c.Int("lines"); n > 0 && end == 0 && tail == 0 { // another tool's spelling
+	if n := c.Int("lines"); n > 0 && end == 0 && tail == 0 { // another tool's name for a limit
 		end = max(start, 1) + n - 1
 	}
 	symbol := c.String("symbol")
@@ -141,17 +142,17 @@ var partForm = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(.+?)(?::(\d+(?:-\d*)?(?:,\d+(?:-\d*)?)*)|#L(\d+(?:-L?\d+)?)|#([^#/\\]+))$`)
 })
 
-// linesBefore and linesAfter are read around a single named line: it is usually the place
-// of a match, and the lines after it say more than those before.
+// linesBefore and linesAfter are the context read around a single line. The line is
+// usually a match, and the lines after it tell more than those before it.
 const linesBefore, linesAfter = 5, 35
 
-// partsOf reads a path as a caller writes it, with the parts of the file after it. A file
-// with that exact name takes precedence.
+// partsOf splits a path argument into the file and the parts named after it. A file whose
+// name is exactly the argument takes precedence.
 func (c *call) partsOf(ctx context.Context, given string) []part {
 	path := c.existing(c.clean(ctx, given))
 	m := partForm().FindStringSubmatch(path)
 	if m == nil {
-		// Keys may have characters that names of definitions can't: dependencies.@types/node.
+		// Keys may contain characters that definition names can't: dependencies.@types/node.
 		if file, at, ok := strings.Cut(path, "#"); ok && value.FormatOf(file) != value.None {
 			if _, err := c.ws.Stat(ctx, path); err != nil {
 				return []part{{path: c.existing(file), symbol: at}}
@@ -188,7 +189,7 @@ func (c *call) partsOf(ctx context.Context, given string) []part {
 	return parts
 }
 
-// readOne reads a part of a file, with at most most bytes of text.
+// readOne reads a part of a file. The text has at most most bytes.
 func (c *call) readOne(ctx context.Context, p part, most int) (*answer, error) {
 	path, start, end := p.path, p.start, p.end
 	if end > 0 && start > end {
@@ -209,7 +210,7 @@ func (c *call) readOne(ctx context.Context, p part, most int) (*answer, error) {
 	plain := c.d.plain && !c.Bool("numbers")
 	t, err := c.readText(ctx, path, start, end, p.tail, most)
 	if c.d.plain && !plain && err == nil && !t.CutLine {
-		// Line numbers count, too.
+		// The size includes line numbers.
 		size, text := len(numbered(t.Lines, t.First)), 0
 		for _, line := range t.Lines {
 			text += len(line) + 1
@@ -270,15 +271,14 @@ func (c *call) readOne(ctx context.Context, p part, most int) (*answer, error) {
 	return a, nil
 }
 
-// unfolded reports whether the caller wants the text unfolded, however long the file is.
+// unfolded reports whether the caller asked for unfolded text, whatever the size.
 func (c *call) unfolded() bool { return c.Given("fold") && !c.Bool("fold") }
 
-// longFile is the number of bytes above which a file is shown folded unless its text is
-// asked for. In trials a file of 11 KB was read whole for 4 KB of it.
+// longFile is the size in bytes above which a file is shown folded by default. In trials
+// a file of 11 KB was read whole for 4 KB of it.
 const longFile = 8 << 10
 
-// isLong reports whether a whole file is better shown folded, unless the caller
-// says otherwise.
+// isLong reports whether a whole file should be shown folded by default.
 func (c *call) isLong(t *search.Text) bool {
 	if c.Given("fold") || c.Given("budget") {
 		return false
@@ -290,8 +290,8 @@ func (c *call) isLong(t *search.Text) bool {
 	return size > longFile
 }
 
-// plainText returns the text of a file or a part of it without line numbers. Of a whole
-// file it omits the licence.
+// plainText returns text without line numbers. If it is a whole file, the license is
+// omitted.
 func plainText(t *search.Text, whole bool) []byte {
 	lines := t.Lines
 	head := ""
@@ -303,8 +303,9 @@ func plainText(t *search.Text, whole bool) []byte {
 	return []byte(head + strings.Join(lines, "\n"))
 }
 
-// readText reads lines, or the last ones for tail. The number of lines is known only after
-// the file was read. A file that changes meanwhile is read again.
+// readText reads a range of lines, or the last tail lines. For the latter, the file is
+// read once to count the lines, and again for the text. If the file changes in between, it
+// retries.
 func (c *call) readText(ctx context.Context, path string, start, end, tail, most int) (*search.Text, error) {
 	opts := &search.ReadOptions{Start: start, End: end, MaxLines: c.d.limits.readLines, MaxBytes: most}
 	if tail == 0 {
@@ -324,7 +325,7 @@ func (c *call) readText(ctx context.Context, path string, start, end, tail, most
 	return all, err
 }
 
-// unread answers for a file without text: its picture, or an error.
+// unread answers for a file that has no text: with its picture, or an error.
 func (c *call) unread(ctx context.Context, err error, path string) (*answer, error) {
 	var binary *fault.BinaryError
 	switch {
@@ -340,7 +341,8 @@ func (c *call) unread(ctx context.Context, err error, path string) (*answer, err
 	return nil, err
 }
 
-// maxImage is the size of the largest picture that is shown, as models accept it.
+// maxImage is the size of the largest picture shown, in bytes. Models accept no larger
+// ones.
 const maxImage = 3 << 20
 
 // imageAnswer is the answer of read_file for a picture.
@@ -372,15 +374,15 @@ func (c *call) image(ctx context.Context, path string) *answer {
 // maxPaths limits the files that one call reads.
 const maxPaths = 50
 
-// manyAnswer is the answer of read_file for several files. A file that can't be
-// read has an error instead of a text.
+// manyAnswer is the answer of read_file for several files. A file that can't be read has
+// an error instead of text.
 type manyAnswer struct {
 	Files []any `json:"files"`
 	remark
 }
 
-// readMany reads several parts under one budget, shared fairly: room that a small part
-// doesn't need goes to the larger ones.
+// readMany reads several parts under one budget, shared fairly: room that small parts
+// don't need goes to larger ones.
 func (c *call) readMany(ctx context.Context, parts []part, most int) (*answer, error) {
 	got := make([]*answer, len(parts))
 	errs := make([]error, len(parts))
@@ -427,7 +429,7 @@ func (c *call) readMany(ctx context.Context, parts []part, most int) (*answer, e
 	return a, nil
 }
 
-// heading names the part and the file that follow.
+// heading returns the heading of a part: its file and, if needed, its lines.
 func (c *call) heading(p *part, got *answer) string {
 	if !c.d.plain || got == nil || p.whole() {
 		return render.Path(p.name())
@@ -440,8 +442,8 @@ func (c *call) heading(p *part, got *answer) string {
 	return at.place()
 }
 
-// shares divides a budget among texts of these sizes: each gets its size, or an equal share
-// of the rest if that is smaller.
+// shares divides a budget among texts of the given sizes. Each gets its full size or, if
+// that is smaller, an equal share of the rest.
 func shares(sizes []int, budget int) []int {
 	order := make([]int, len(sizes))
 	for i := range order {

@@ -13,13 +13,13 @@ import (
 	"quarry/search"
 )
 
-// skipped describes unsearched files that might have matched. It does not mention files
-// omitted on purpose (hidden, ignored, filtered). Files that the owner denies are counted
+// skipped describes unsearched files that might have matched. Files omitted on purpose
+// (hidden, ignored, filtered) are not mentioned. Files denied by the owner are counted
 // but not named.
 func (c *call) skipped(s *search.Summary) string {
 	c.told = true
 	var parts []string
-	// Omitted binary files are mentioned once a session.
+	// Omitted binary files are mentioned once per session.
 	binary := s.SkippedCount[search.Binary] > 0
 	if binary && c.d.saysOnce && c.made != &c.env.made {
 		binary = !c.made.said("binary files")
@@ -38,8 +38,8 @@ func (c *call) skipped(s *search.Summary) string {
 	return "not searched: " + strings.Join(parts, ", ")
 }
 
-// protected counts the files closed by the policy and names some. In dialects that say it
-// once, a session names them once.
+// protected counts the files closed by the policy and names some. Dialects with saysOnce
+// name them once per session.
 func (c *call) protected(s *search.Summary) string {
 	names := s.Secrets
 	if c.d.saysOnce && c.made != &c.env.made && c.made.said(strings.Join(names, "\n")) {
@@ -48,9 +48,9 @@ func (c *call) protected(s *search.Summary) string {
 	return render.Protected(s.Denied, names)
 }
 
-// tellMissed adds to the receipt how many files were unreadable and how many the policy
-// closed. Binary and too large files don't count: they have no definitions. If a call makes
-// several searches, the first one adds it.
+// tellMissed adds to the receipt how many files were unreadable or closed by the policy.
+// Binary and oversized files don't count, since they have no definitions. If a call makes
+// several searches, only the first one adds this.
 func (c *call) tellMissed(a *answer, s *search.Summary) {
 	if c.told {
 		return
@@ -61,7 +61,7 @@ func (c *call) tellMissed(a *answer, s *search.Summary) {
 	}
 }
 
-// tellPartly names the first files whose definitions are only partly known.
+// tellPartly names the first files in which only some definitions are known.
 func (a *answer) tellPartly(s *search.Summary) {
 	n := s.SkippedCount[search.TooLarge]
 	if n == 0 {
@@ -80,15 +80,16 @@ func (a *answer) tellPartly(s *search.Summary) {
 	a.receipt = append(a.receipt, "definitions are incomplete, because a text is too large or takes too long to read: "+strings.Join(names, ", "))
 }
 
-// tellProtected is tellMissed for searches that know only the number of protected files.
+// tellProtected does the same as tellMissed for searches that only count protected files.
 func (a *answer) tellProtected(n int) {
 	if n > 0 {
 		a.receipt = append(a.receipt, fmt.Sprintf("not searched: %d protected", n))
 	}
 }
 
-// tallied is a workspace that records how many files the policy kept from the searches of
-// one call. The searches of a call overlap, so the largest number counts.
+// tallied is a workspace that records how many files the policy excluded from the
+// searches of one call. The scopes of the searches overlap, so it keeps the largest
+// number.
 type tallied struct {
 	*quarry.Workspace
 	denied atomic.Int64
@@ -124,7 +125,7 @@ func (w *tallied) EachText(ctx context.Context, q search.TextQuery, look func(pa
 	return s, err
 }
 
-// Remember also stores how many files the policy kept from the answer.
+// Remember also stores how many files the policy excluded from the answer.
 func (w *tallied) Remember(ctx context.Context, key string, make func(context.Context) (any, error)) (any, error) {
 	type counted struct {
 		value  any
@@ -142,15 +143,15 @@ func (w *tallied) Remember(ctx context.Context, key string, make func(context.Co
 	return c.value, nil
 }
 
-// tellOmitted adds how many files the policy omits from a listing.
+// tellOmitted adds how many files the policy excluded from a listing.
 func (a *answer) tellOmitted(s *search.Summary) {
 	if s.Denied > 0 {
 		a.receipt = append(a.receipt, "omitted: "+render.Protected(s.Denied, s.Secrets))
 	}
 }
 
-// tellTrash adds to the receipt of a call that includes hidden files that the local trash
-// was omitted: listings show it only if a path names it.
+// tellTrash adds, to the receipt of a call that includes hidden files, that the local
+// trash was omitted: listings show it only if a path names it.
 func (c *call) tellTrash(ctx context.Context, a *answer) {
 	if !c.d.receipts || !c.Bool("include_hidden") || len(a.receipt) == 0 {
 		return
@@ -168,18 +169,18 @@ func (c *call) tellTrash(ctx context.Context, a *answer) {
 	}
 }
 
-// localTrash is the folder for deleted files with the trash "local".
+// localTrash is the folder for deleted files if the trash setting is "local".
 const localTrash = ".trash"
 
-// cut names the limit that ended an answer early.
+// cut is the limit that shortened an answer.
 type cut string
 
 const (
-	byBudget cut = "bytes"   // the text reached its limit
-	byLimit  cut = "results" // the requested number was reached
+	byBudget cut = "bytes"   // the text reached its size limit
+	byLimit  cut = "results" // the requested number of results was reached
 )
 
-// why names a cut for the receipt. The body says how much is shown.
+// why words a cut for the receipt. The body says how much is shown.
 func (c *call) why(by cut, limit string) string {
 	if by == byBudget {
 		return "cut at " + c.budget()
@@ -187,7 +188,7 @@ func (c *call) why(by cut, limit string) string {
 	return "cut by " + limit
 }
 
-// advice completes the sentence about how much is shown, with how to see more.
+// advice says how to see more. It completes the sentence about how much is shown.
 func (c *call) advice(by cut, narrower string, larger bool) string {
 	switch {
 	case by == byBudget:
@@ -198,26 +199,26 @@ func (c *call) advice(by cut, narrower string, larger bool) string {
 	return ". Use " + narrower + "."
 }
 
-// budget words the limit of an answer's text.
+// budget words the size limit of an answer's text.
 func (c *call) budget() string { return itoa(max(c.room()>>10, 1)) + " KB" }
 
 // page describes which results an answer shows.
 type page struct {
-	what   string // the answer's word for results
-	limit  string // the parameter that limits them
+	what   string // the answer's noun for results
+	limit  string // the parameter that limits the number of results
 	offset int
 	shown  render.Shown
 	total  render.Total
 	more   bool
-	by     cut    // the limit that cut the page, if there are more results
-	cut    string // the same for the structured answer, if anything was cut
+	by     cut    // the limit that ended the page, if there are more results
+	cut    string // by, in the form of the structured answer
 }
 
 // next returns the offset of the next page.
 func (p *page) next() int { return p.offset + p.shown.Results }
 
-// page words which results are shown, which limit cut them, and the next call if there
-// are more. said is set if the body already gives the counts.
+// page says which results are shown and which limit ended the page, and gives the next
+// call if there are more. said is set if the body already has the counts.
 func (c *call) page(p *page, said bool) []string {
 	if p.offset == 0 && p.shown.Results == p.total.N && !p.total.More {
 		return []string{"all " + p.what + " shown"}
@@ -252,7 +253,7 @@ func (c *call) scope(q *search.Query, filter string) string {
 	}
 	hidden := "hidden"
 	if named := q.Paths; len(named) > 0 && hiddenPath(named[0]) {
-		hidden = "other hidden" // paths given by name are searched
+		hidden = "other hidden" // hidden paths given by name are searched
 	}
 	switch {
 	case !q.IncludeHidden && !q.IncludeIgnored:

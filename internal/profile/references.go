@@ -21,11 +21,11 @@ type foundUse struct {
 	Line   int    `json:"line"`
 	Text   string `json:"text"`
 	Symbol string `json:"symbol,omitempty"` // the definition around it
-	Unsure bool   `json:"unsure,omitempty"` // may be another definition with the same name
+	Unsure bool   `json:"unsure,omitempty"` // may be a use of another definition with the same name
 }
 
 // references appends the uses of a name in code, by file and definition, tests last.
-// Occurrences in comments and strings are only counted, and ambiguous names are marked.
+// Occurrences in comments and strings are only counted, and ambiguous uses are marked.
 func (c *call) references(ctx context.Context, a *answer, name string) error {
 	q := usage.Query{Name: name}
 	if p := c.path(ctx, "path"); p != "" && p != "." {
@@ -74,8 +74,8 @@ func (c *call) references(ctx context.Context, a *answer, name string) error {
 	return nil
 }
 
-// placesText appends uses, one line a file, each with the definition around it. If there
-// are many, agents wanted the functions and not the lines.
+// placesText appends uses with one line per file, each use by its containing definition.
+// If there are many uses, agents wanted to see the functions and not the lines.
 func placesText(dst []byte, files []search.FileMatch, lim render.Limits) ([]byte, render.Shown) {
 	var shown render.Shown
 	for i := range files {
@@ -99,7 +99,7 @@ func placesText(dst []byte, files []search.FileMatch, lim render.Limits) ([]byte
 	return dst, shown
 }
 
-// referencesRoom is the minimum room for uses in an answer, in bytes.
+// referencesRoom is the minimum size in bytes reserved for uses in an answer.
 const referencesRoom = 2 << 10
 
 // usesText words the number of uses, as "3 uses in 2 files".

@@ -8,13 +8,13 @@ import (
 	"quarry/internal/profile"
 )
 
-// The first answer of any tool after the workspace's folder was replaced says so, and no
-// later one does. A change before that answer is refused, with advice.
+// After the workspace's folder was replaced, the next answer of any tool says so, and
+// later ones don't. A change before that answer is refused with advice.
 func TestReplacedFolderIsSaid(t *testing.T) {
 	const words = "he workspace's folder was replaced since the last answer"
 	for _, c := range []struct {
 		profile, tool, args string
-		silent              bool // a profile whose answers have no room for the message
+		silent              bool // the profile's documented answers can't contain the message
 	}{
 		{"quarry", "search_files", `{"regex":"func"}`, false},
 		{"quarry", "search_files", `{"regex":"nowhere"}`, false},

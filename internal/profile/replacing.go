@@ -22,7 +22,7 @@ var replaceInFiles = action{setSchema, tool.Hints{Destructive: true}, runReplace
 
 func runReplace(ctx context.Context, c *call) (*answer, error) {
 	if c.String("digest") != "" {
-		return c.applySet(ctx, nil) // apply an earlier dry run
+		return c.applySet(ctx, nil) // apply the changes of an earlier dry run
 	}
 	q := replacer.Query{Replacement: c.String("replacement"), Expected: c.Int("expected_count")}
 	switch {
@@ -63,7 +63,7 @@ func runReplace(ctx context.Context, c *call) (*answer, error) {
 	}
 	expected := q.Expected
 	if c.Bool("dry_run") {
-		q.Expected = 0 // the preview gives the count
+		q.Expected = 0 // the preview reports the count itself
 	}
 	list, err := c.replacements(ctx, q)
 	if err != nil {
@@ -130,8 +130,8 @@ func runReplace(ctx context.Context, c *call) (*answer, error) {
 	return a, nil
 }
 
-// replacements returns the replacement of the arguments and those of also, which are texts
-// if the first is a text, and regexes if it is a regex.
+// replacements returns the replacement given by the arguments, followed by the ones in the
+// parameter also. Those are texts or regexes, the same as the first.
 func (c *call) replacements(ctx context.Context, q replacer.Query) ([]replacer.Query, error) {
 	if q.Structure != "" {
 		return []replacer.Query{q}, nil
@@ -160,7 +160,7 @@ func (c *call) replacements(ctx context.Context, q replacer.Query) ([]replacer.Q
 	return list, nil
 }
 
-// ofEach words the number of matches of each of several replacements.
+// ofEach words the number of matches of each replacement.
 func ofEach(list []replacer.Query, counts []int) string {
 	var out []string
 	for i, n := range counts {
@@ -172,8 +172,8 @@ func ofEach(list []replacer.Query, counts []int) string {
 	return strings.Join(out, ", ") + ". "
 }
 
-// leftBy counts the matches that an argument kept from being replaced: in trials agents
-// searched for them after each such replacement.
+// leftBy counts the matches that a narrowing argument excluded from the replacement: in
+// trials, agents searched for them after each such replacement.
 func (c *call) leftBy(ctx context.Context, argument string, list []replacer.Query, replaced []replacer.FileCount, without func(*search.Query)) string {
 	if !c.d.shows {
 		return ""
@@ -190,7 +190,7 @@ func (c *call) leftBy(ctx context.Context, argument string, list []replacer.Quer
 			}
 			return nil
 		}); err != nil {
-			return "" // the change is made, so this error is ignored
+			return "" // the change is already made, so this error is ignored
 		}
 	}
 	if len(left) == 0 {
@@ -204,7 +204,7 @@ func isReplaced(list []replacer.FileCount, path string) bool {
 	return slices.ContainsFunc(list, func(r replacer.FileCount) bool { return r.Path == path })
 }
 
-// someOf names the first of some paths, and the number of the others.
+// someOf names the first most paths and counts the others.
 func someOf(paths map[string]int, most int, name func(path string) string) string {
 	var names []string
 	for i, p := range slices.Sorted(maps.Keys(paths)) {
@@ -217,11 +217,11 @@ func someOf(paths map[string]int, most int, name func(path string) string) strin
 	return strings.Join(names, ", ")
 }
 
-// maxOmitted limits the files that such a remark names.
+// maxOmitted limits the files that the remark of leftBy names.
 const maxOmitted = 5
 
-// hiddenToo names hidden files that match too: without them "everywhere" would not be
-// true. In trials agents searched for them after each replacement.
+// hiddenToo names hidden files that also match, because a caller may think that all
+// occurrences were replaced. In trials, agents searched for them after each replacement.
 func (c *call) hiddenToo(ctx context.Context, list []replacer.Query, replaced []replacer.FileCount) string {
 	hidden := map[string]int{}
 	for _, one := range list {
@@ -236,7 +236,7 @@ func (c *call) hiddenToo(ctx context.Context, list []replacer.Query, replaced []
 			}
 			return nil
 		}); err != nil {
-			return "" // the change is made, so this error is ignored
+			return "" // the change is already made, so this error is ignored
 		}
 	}
 	if len(hidden) == 0 {
@@ -245,11 +245,11 @@ func (c *call) hiddenToo(ctx context.Context, list []replacer.Query, replaced []
 	return "hidden files match too and are left alone: " + someOf(hidden, maxHidden, render.Path) + "; name one as path"
 }
 
-// maxHidden limits the hidden files that a remark names.
+// maxHidden limits the hidden files that the remark of hiddenToo names.
 const maxHidden = 3
 
-// unreplaced explains why nothing was replaced: the remarks of an empty search, or the
-// number of matches in each file.
+// unreplaced explains why nothing was replaced: with the remarks of an empty search or,
+// if there were matches, their number in each file.
 func (c *call) unreplaced(ctx context.Context, q *search.Query, found *replacer.Found, filter string, err error) error {
 	if count := (*replacer.CountError)(nil); errors.As(err, &count) && c.d.limits.countBytes > 0 {
 		var paths []string

@@ -16,10 +16,10 @@ import (
 )
 
 const (
-	// countFactor is the multiple of the limit up to which results are counted.
+	// Results are counted up to countFactor times the limit.
 	countFactor = 20
-	// longLine is how many bytes of a line are kept around the match, more than any answer
-	// shows.
+	// longLine is how many bytes of a line are kept around the match. No answer shows
+	// more.
 	longLine = 4 << 10
 	// shortLine is the smallest size of a line in an answer: "  1 |".
 	shortLine = 6
@@ -30,37 +30,38 @@ var readOnly = tool.Hints{ReadOnly: true, Idempotent: true}
 // textSearch is a requested text search.
 type textSearch struct {
 	search.Query
-	filter string // the parameter for globs
-	limit  int    // results of an answer
+	filter string // the name of the glob parameter
+	limit  int    // the number of results to show
 }
 
-// textFound is the result of a text search, limited to what an answer may show.
+// textFound is the result of a text search, reduced to the results that an answer may
+// show.
 type textFound struct {
 	*search.Summary
 	files []search.FileMatch
 	total render.Total
-	asked int // results that an answer may show
+	asked int // the number of results that an answer may show
 }
 
 // form defines how a dialect reads a text search and words its result.
 type form struct {
 	pattern, filter string // parameter names of the pattern and of globs
 	syntax          match.Syntax
-	// sizes returns the limit of results, its maximum, and the lines of context.
+	// sizes returns the default number of results, its maximum, and the lines of context.
 	sizes func(l *limits) (limit, most, context int)
 	find  func(ctx context.Context, c *call, s *textSearch) (*textFound, error)
 
-	results string                     // the answer's word for results
-	none    func(s *textSearch) string // answer to a search without results, if it differs from the default
+	results string                     // the answer's noun for results
+	none    func(s *textSearch) string // the answer to a search without results; nil means the default
 	text    func(c *call, s *textSearch, r *textFound) ([]byte, render.Shown)
 	cut     func(c *call, s *textSearch, p *page) string // says how much is shown
-	remark  string                                       // before a sentence at the end of the text
-	goesOn  string                                       // says where a result goes on that is cut
+	remark  string                                       // prefix of a sentence at the end of the text
+	goesOn  string                                       // says where a cut result continues
 	line    int                                          // limit of a line in characters
 	receipt func(c *call, s *textSearch, r *textFound, p *page) []string
 }
 
-// searching returns the action of a text search in the form that pick selects.
+// searching returns the action of a text search. pick selects its form.
 func searching(pick func(c *call) (*form, error)) action {
 	return action{searchSchema, readOnly, func(ctx context.Context, c *call) (*answer, error) {
 		f, err := pick(c)
@@ -89,8 +90,8 @@ func always(f form) func(*call) (*form, error) {
 
 var searchByEither = searching(eitherForm)
 
-// eitherForm answers in the form of the given syntax: regex in Roo's, pattern in the
-// vault's.
+// eitherForm selects the form by the parameter for the pattern: Roo's for regex, the
+// vault's for pattern.
 func eitherForm(c *call) (*form, error) {
 	refuse := func(message, hint string) (*form, error) {
 		return nil, &tool.Error{Code: fault.InvalidArgument, Message: message, Hint: hint}
@@ -109,8 +110,8 @@ func eitherForm(c *call) (*form, error) {
 	return refuse("regex or pattern is required and must be a non-empty string.", hint)
 }
 
-// where returns the scope of a search: the dialect's, widened by the caller, below the
-// given paths.
+// where returns the scope of a search: the dialect's scope, widened by the caller's
+// arguments and restricted to the given paths.
 func (c *call) where(paths ...string) search.Scope {
 	s := c.d.scope
 	s.Paths = paths
@@ -131,7 +132,7 @@ func (c *call) readSearch(ctx context.Context, f *form) (*textSearch, error) {
 	}}
 	q := &s.Query
 	q.Changed.Git = c.Bool("changed")
-	if globs := c.globs(ctx, f.filter, c.path(ctx, "path")); len(globs) > 0 { // otherwise the dialect's globs
+	if globs := c.globs(ctx, f.filter, c.path(ctx, "path")); len(globs) > 0 { // otherwise the dialect's default globs apply
 		q.Globs = globs
 	}
 	if c.Bool("ignore_case") {
@@ -147,8 +148,8 @@ func (c *call) readSearch(ctx context.Context, f *form) (*textSearch, error) {
 	return s, nil
 }
 
-// readAsPCRE treats a pattern with look-around or a backreference, which Rust's syntax
-// lacks, as PCRE2: agents use it to find calls that differ from the usual form, as with
+// readAsPCRE treats a pattern with look-around or a backreference as PCRE2, since Rust's
+// syntax lacks them. Agents use them to find calls that differ from the usual form, like
 // grep -v in a shell.
 func (c *call) readAsPCRE(ctx context.Context, q *search.Query) {
 	if !c.d.pcre || q.Match.Syntax != match.Rust {
@@ -156,7 +157,7 @@ func (c *call) readAsPCRE(ctx context.Context, q *search.Query) {
 	}
 	all := append([]string{q.Pattern}, q.Patterns...)
 	wanted := len(all)
-	all = append(all, q.Lacking...) // all must have the same syntax
+	all = append(all, q.Lacking...) // all patterns must have the same syntax
 	_, err := match.NewCompiler(ctx, q.Match).Any(all)
 	if refused, ok := errors.AsType[*match.Error](err); !ok || !refused.ECMAScript {
 		return
@@ -174,7 +175,7 @@ func (c *call) readAsPCRE(ctx context.Context, q *search.Query) {
 	q.Match.Syntax, q.Match.Unicode = match.ECMAScript, true
 }
 
-// countTo returns the number up to which results are counted, beyond this page.
+// countTo returns the number up to which results are counted.
 func (c *call) countTo(limit int) int {
 	if c.String("count") == "exact" {
 		return math.MaxInt
@@ -185,7 +186,7 @@ func (c *call) countTo(limit int) int {
 	return limit * countFactor
 }
 
-// either returns an argument or its default.
+// either returns the named argument, or otherwise if it isn't given, but at most most.
 func (c *call) either(name string, otherwise, most int) int {
 	if !c.Given(name) {
 		return otherwise
@@ -198,8 +199,8 @@ const (
 	maxBlocks  = 5000
 )
 
-// run searches. A pattern that exceeds its limits on a text is an error, since the
-// results so far may be incomplete.
+// run searches. If a pattern exceeds its matching limits on some text, run returns an
+// error, since the results may be incomplete.
 func (c *call) run(ctx context.Context, q search.Query) (*search.Result, error) {
 	r, err := c.ws.Search(ctx, q)
 	if err != nil {
@@ -208,8 +209,8 @@ func (c *call) run(ctx context.Context, q search.Query) (*search.Result, error) 
 	return r, spent(&r.Summary)
 }
 
-// unfinished says that the answer is partial if a search timed out, else
-// "". "Nothing found" must never mean "not searched".
+// unfinished returns a note that the answer is partial if the search timed out, else "".
+// Without it, "nothing found" could mean "not searched".
 func (c *call) unfinished(s *search.Summary) string {
 	if s.Stopped != search.StopTime {
 		return ""
@@ -229,7 +230,7 @@ func (c *call) textAnswer(ctx context.Context, f *form, s *textSearch, r *textFo
 	partial := c.unfinished(r.Summary)
 	a := &answer{sum: r.Summary}
 	p := &page{what: f.results, offset: s.Offset, total: r.total, limit: "max_results"}
-	c.last = r.Stopped == "" // a further page can't help if a server didn't answer
+	c.last = r.Stopped == "" // another page doesn't help if a server didn't answer
 	if r.total.N == 0 && f.none != nil {
 		a.text = []byte(f.none(s))
 	} else {
@@ -284,7 +285,7 @@ func (c *call) whyEmpty(ctx context.Context, q search.Query, s *search.Summary, 
 	return c.zero(ctx, q, s, filter)
 }
 
-// first words a range of results, such as the first n.
+// first words a range of results, such as "the first n".
 func first(offset, n int) string {
 	if offset == 0 {
 		return "first " + itoa(n)

@@ -16,13 +16,14 @@ import (
 	"quarry/tool"
 )
 
-// marker is in every secret of TestSecretNames.
+// marker is contained in every secret of TestSecretNames.
 const marker = "q7f3amarker"
 
-// secretText has a credential, a definition and the shape of a note.
+// secretText contains a credential, a definition and typical elements of a note.
 const secretText = "API_TOKEN=" + marker + "\n# " + marker + "\nfunc " + marker + "() {}\n[[" + marker + "]] #" + marker + "\n"
 
-// secretRoutes returns calls that would show a file's text, or let a later call show it.
+// secretRoutes returns calls that show a file's text, or that would let a later call show
+// it.
 func secretRoutes(path string) map[string][]any {
 	moved := "moved-" + strings.ReplaceAll(path, "/", "-") + ".txt"
 	patch := "--- a/" + path + "\n+++ b/" + path + "\n@@ -1,1 +1,1 @@\n-no such line\n+x\n"
@@ -51,7 +52,7 @@ type m = map[string]any
 
 func quote(v any) string { b, _ := json.Marshal(v); return string(b) }
 
-// secretNames returns the names listed in docs/MCP.md, and a backup name of each.
+// secretNames returns the names listed in docs/MCP.md and a backup file's name for each.
 func secretNames(t *testing.T) []string {
 	text, err := os.ReadFile("../../docs/MCP.md")
 	if err != nil {
@@ -76,8 +77,8 @@ func secretNames(t *testing.T) []string {
 	return names
 }
 
-// No tool shows a file that looks like a secret, by any route, with or without an
-// index; under another name every route shows the same text.
+// No tool shows a file that looks like a secret, by any route, with or without an index.
+// To prove that the routes work, the same text is read under another name.
 func TestSecretNames(t *testing.T) {
 	for _, indexed := range []bool{false, true} {
 		dir := t.TempDir()
@@ -139,7 +140,7 @@ func TestSecretNames(t *testing.T) {
 			}
 		}
 		open := "open.go"
-		if shown := try(open, put); len(shown) < 11 || len(shown) < len(secretRoutes(open))-1 { // a dry run of a patch that fails shows nothing
+		if shown := try(open, put); len(shown) < 11 || len(shown) < len(secretRoutes(open))-1 { // the dry run of a failing patch shows nothing
 			t.Errorf("of a file that is open only %d routes show something: %q", len(shown), slices.Sorted(maps.Keys(shown)))
 		}
 		t.Logf("%d names × %d routes, index %v: %d calls", len(names), len(secretRoutes("")), indexed, tried)
@@ -188,13 +189,13 @@ func TestSuspectFiles(t *testing.T) {
 		{"write_file", `{"path": "new.env", "content": "HOST=a\n"}`, "Created"},
 		{"delete_file", `{"path": "new.env"}`, "new.env"},
 		{"undo_change", `{}`, "new.env"},
-		// Content that would not be readable afterwards is not written.
+		// Content that would close the file is not written.
 		{"write_file", `{"path": "dev.env", "content": "API_KEY=abc\n"}`, "would hold a credential"},
 		{"edit_file", `{"path": "dev.env", "old_text": "PORT=8080", "new_text": "DB_PASSWORD=abc"}`, "would hold a credential"},
 		{"move_file", `{"source": "token.txt", "destination": "x/.envrc"}`, "would hold a credential"},
 		{"apply_changes", `{"changes": [{"path": "a.txt", "content": "a"}, {"path": "b.env", "content": "TOKEN=a"}]}`, "would hold a credential"},
 		{"read_file", `{"path": "a.txt"}`, "not found"},
-		// A folder whose name closes a file keeps its name.
+		// A folder whose name closes its files can't be renamed.
 		{"move_file", `{"source": ".aws", "destination": "aws"}`, "holds something that may not be accessed"},
 		{"read_file", `{"path": ".aws/credentials"}`, `mcp.allow = ["/.aws/credentials"]`},
 	} {

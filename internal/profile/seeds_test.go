@@ -17,8 +17,8 @@ import (
 	"quarry/internal/profile"
 )
 
-// The requirement documents, sentence by sentence. The files of testdata/seeds contain
-// blocks: a call, the expected answer, and the sentences that it proves.
+// The requirement documents are checked sentence by sentence. The files of testdata/seeds
+// consist of blocks: a call, the expected answer, and the sentences that it proves.
 //
 //	@ vault                    the profile, until the next; "vault large" has larger files
 //	? tool {json}              a call; also "? file PATH", "? definition TOOL", "? tools"
@@ -26,7 +26,7 @@ import (
 //	- sentence                 of the document
 //	x why                      the block's sentences were decided otherwise
 //
-// Blocks are separated by empty lines; one that changes files has its own.
+// Blocks are separated by empty lines. A block that changes files has its own workspace.
 
 // requirement is one block.
 type requirement struct {
@@ -50,7 +50,7 @@ func TestSeeds(t *testing.T) {
 	for _, doc := range seedDocuments {
 		t.Run(doc.id, func(t *testing.T) {
 			list := readRequirements(t, doc.id)
-			shared := map[string]*quarry.Workspace{} // of blocks that change nothing
+			shared := map[string]*quarry.Workspace{} // workspaces of blocks that change nothing
 			for _, r := range list {
 				total += len(r.sentences)
 				r.check(t, shared)
@@ -108,7 +108,7 @@ func readRequirements(t *testing.T, id string) []requirement {
 	return list
 }
 
-// check runs a block. One without a step needs a reason instead.
+// check runs a block. A block without steps must give a reason instead.
 func (r *requirement) check(t *testing.T, shared map[string]*quarry.Workspace) {
 	t.Helper()
 	if len(r.steps) == 0 {
@@ -183,7 +183,7 @@ func (r *requirement) check(t *testing.T, shared map[string]*quarry.Workspace) {
 	}
 }
 
-// onlyAbsent returns a call for which the block only states texts that must be absent.
+// onlyAbsent returns a call for which the block expects only absent texts, or "".
 func (r *requirement) onlyAbsent() string {
 	call, absent, present := "", false, false
 	for _, step := range append(slices.Clone(r.steps), "?") {
@@ -234,8 +234,8 @@ func checkSentences(t *testing.T, id string, list []requirement) {
 	}
 }
 
-// testdata/seeds/REQUIREMENTS.md counts the checked sentences and lists the deviations;
-// go test -update rewrites it.
+// TestSeedsDoc checks testdata/seeds/REQUIREMENTS.md, which counts the checked sentences
+// and lists the deviations. go test -update rewrites it.
 func TestSeedsDoc(t *testing.T) {
 	var b, table bytes.Buffer
 	total := 0

@@ -12,11 +12,11 @@ import (
 	"quarry/tool"
 )
 
-// Text searches show matching lines, or the form selected by the parameter show.
+// Text searches show matching lines, or another form selected by the parameter show.
 
 var paramShow = oneOf(str("show", "lines: with the name around; files: path and count; matches: each text once; definitions: their text"), "lines", "files", "count", "matches", "definitions")
 
-// searchSpellings are parameters of other tools' searches that ours express differently.
+// searchSpellings are search parameters of other tools that ours express differently.
 var searchSpellings = []tool.Param{
 	unlisted(oneOf(str("output_mode", ""), "content", "files_with_matches", "count")),
 	unlisted(boolean("case_sensitive", "")),
@@ -26,15 +26,16 @@ var searchSpellings = []tool.Param{
 	unlisted(boolean("multiline", "")),
 }
 
-// typeEnds maps ripgrep's file types, as Claude Code's Grep takes them, to endings that
-// differ from the type's name.
+// typeEnds maps ripgrep's file types, which Claude Code's Grep accepts, to file name
+// extensions, where they differ from the type's name.
 var typeEnds = map[string]string{
 	"js": "js,jsx,mjs,cjs", "javascript": "js,jsx,mjs,cjs", "ts": "ts,tsx,mts,cts", "typescript": "ts,tsx,mts,cts", "py": "py,pyi", "python": "py,pyi",
 	"rust": "rs", "ruby": "rb", "markdown": "md,markdown,mdx", "md": "md,markdown,mdx", "c": "c,h", "cpp": "cpp,cc,cxx,hpp,hh,hxx,h,inl", "csharp": "cs",
 	"kotlin": "kt,kts", "yaml": "yaml,yml", "html": "html,htm", "sh": "sh,bash,zsh", "go": "go", "perl": "pl,pm",
 }
 
-// shown returns the requested form: show, or the equivalent of Claude Code's Grep.
+// shown returns the requested form: the parameter show, or its equivalent in Claude
+// Code's Grep.
 func (c *call) shown() string {
 	switch c.String("output_mode") {
 	case "files_with_matches":
@@ -45,7 +46,7 @@ func (c *call) shown() string {
 	return c.String("show")
 }
 
-// respell applies the parameters of other tools' searches to a query.
+// respell applies other tools' search parameters to a query.
 func (c *call) respell(q *search.Query) {
 	if c.Given("case_sensitive") && !c.Given("ignore_case") {
 		q.Match.Case = match.Sensitive
@@ -70,7 +71,8 @@ func (c *call) respell(q *search.Query) {
 	}
 }
 
-// showOther answers a search in another form than lines; nil if lines are requested.
+// showOther answers a search in a form other than lines. It returns nil if lines are
+// requested.
 func (c *call) showOther(ctx context.Context, q search.Query, filter string) (*answer, error) {
 	switch c.shown() {
 	case "files", "count":
@@ -83,8 +85,8 @@ func (c *call) showOther(ctx context.Context, q search.Query, filter string) (*a
 	return nil, nil
 }
 
-// matchCount words the totals, such as "43 matches in 20 files", with the number of lines
-// if some have several matches.
+// matchCount words the totals, such as "43 matches in 20 files". It adds the number of
+// lines if some lines have several matches.
 func matchCount(s *search.Summary) string {
 	n, more := max(s.Matches, s.LinesMatched), ""
 	if !s.Exact {
@@ -100,7 +102,7 @@ func matchCount(s *search.Summary) string {
 	return fmt.Sprintf("%d%s matches%s in %s", n, more, lines, fault.Count(s.FilesMatched, "file"))
 }
 
-// showCounts lists the files that match with their numbers of matches, or only the sum.
+// showCounts lists the matching files with their numbers of matches, or only the total.
 func (c *call) showCounts(ctx context.Context, q search.Query, filter string) (*answer, error) {
 	offset := q.Offset
 	q.Detail, q.Spans, q.Symbols, q.CountMatches, q.Offset = search.Counts, false, false, true, 0
@@ -141,7 +143,7 @@ func (c *call) showCounts(ctx context.Context, q search.Query, filter string) (*
 		paths, counts = append(paths, f.text()), append(counts, f.Matched)
 	}
 	if sum.Matches == sum.FilesMatched && sum.Exact {
-		counts = nil // each file has one match, as the sum says
+		counts = nil // each file has one match, so the total says it all
 	}
 	fit := 0
 	if a.text, fit = render.Paths(a.text, paths, c.limits(), counts); fit < len(data.Files) {
@@ -160,8 +162,8 @@ func (c *call) showCounts(ctx context.Context, q search.Query, filter string) (*
 // maxDefinitions limits the definitions that one answer reads.
 const maxDefinitions = 100
 
-// showDefinitions shows the definitions that contain matches, each once and whole, and
-// other matches by their lines.
+// showDefinitions shows the definitions that contain matches, each once and whole.
+// Matches outside any definition are shown as lines.
 func (c *call) showDefinitions(ctx context.Context, q search.Query, filter string) (*answer, error) {
 	q.Before, q.After, q.Symbols, q.Spans, q.CountMatches = 0, 0, true, true, true
 	limit := c.either("max_results", 500, maxBlocks)
@@ -250,7 +252,7 @@ func (c *call) showDefinitions(ctx context.Context, q search.Query, filter strin
 	return a, nil
 }
 
-// definition returns one of several definitions for an answer: its unmodified text, or
+// definition formats one of several definitions for an answer: as unmodified text or as
 // numbered lines.
 func (c *call) definition(s *search.Symbol, t *search.Text, hits []int, of int) string {
 	if c.d.plain {
@@ -279,9 +281,9 @@ func (c *call) definitionsIn(ctx context.Context, path string) []search.Symbol {
 	return r.Symbols
 }
 
-// innermost returns the smallest definition that contains a line or begins there, unlike
-// Line.Symbol, which names the definition around a line that may begin one itself.
-// For fields and variables of one line it returns the enclosing definition.
+// innermost returns the smallest definition that contains a line or begins there;
+// Line.Symbol, in contrast, is the definition around a line that itself begins one. For
+// fields and variables of one line it returns the enclosing definition.
 func innermost(list []search.Symbol, l *search.Line) *search.Symbol {
 	best := l.Symbol
 	for i := range list {
@@ -319,7 +321,7 @@ func looseText(l *search.Line) string {
 	return strings.TrimRight(strings.ToValidUTF8(string(line), "\uFFFD"), " \t")
 }
 
-// numbered joins numbered lines, each after a line feed.
+// numbered joins lines with their numbers. Each is preceded by a line feed.
 func numbered(lines []string, first int) string {
 	var b strings.Builder
 	for i, line := range lines {

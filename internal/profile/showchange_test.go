@@ -16,7 +16,7 @@ import (
 	"quarry/tool"
 )
 
-// openTree makes the tools of a profile over files.
+// openTree writes files and makes the tools of a profile for them.
 func openTree(t *testing.T, opts *profile.Options, files map[string]string) *tool.Registry {
 	t.Helper()
 	dir := t.TempDir()
@@ -56,8 +56,9 @@ func callText(t *testing.T, r *tool.Registry, name, args string) string {
 	return res.Text
 }
 
-// TestChangesShowThemselves checks that up to 3 KB of changed lines are shown, then a line
-// a file, then counts, and that a dry run lists distinct rewrites once.
+// TestChangesShowThemselves checks that changed lines are shown up to 3 KB. Larger changes
+// show a line per file, even larger ones only counts. A dry run lists distinct rewrites
+// once.
 func TestChangesShowThemselves(t *testing.T) {
 	files := map[string]string{"a.go": "one\ntwo\nthree\nfour\nfive\n"}
 	for i := range 60 {
@@ -106,7 +107,7 @@ func TestShortVersions(t *testing.T) {
 	}
 }
 
-// In the profile code, edits that match exactly need no lines in an answer: they are in the
+// In the profile code, edits that match exactly are not shown, since they repeat the
 // request. Edits that matched leniently are shown.
 func TestExactEditsAreNotRepeated(t *testing.T) {
 	r := openTree(t, &profile.Options{Profile: "code"}, map[string]string{"a.go": "package a\n\nfunc one() {\n\tfirst()\n}\n", "b.json": "{\"k\": 1}\n"})
@@ -117,7 +118,7 @@ func TestExactEditsAreNotRepeated(t *testing.T) {
 		{"edit_file", `{"path":"a.go","old_text":"first()","new_text":"second()"}`, false},
 		{"edit_file", `{"path":"a.go","edits":[{"old_text":"second()","new_text":"third()"}]}`, false},
 		{"edit_file", `{"path":"a.go","old_text":"third()","new_text":"fourth()","quiet":false}`, true},
-		{"edit_file", `{"path":"a.go","old_text":"func one() {\n    fourth()\n}","new_text":"func one() {\n    fifth()\n}"}`, true}, // the file has a tab there
+		{"edit_file", `{"path":"a.go","old_text":"func one() {\n    fourth()\n}","new_text":"func one() {\n    fifth()\n}"}`, true}, // the file has a tab instead of these spaces
 		{"edit_file", `{"path":"a.go","insert_after_line":4,"content":"\tsixth()"}`, true},
 		{"apply_changes", `{"changes":[{"path":"a.go","old_text":"sixth()","new_text":"seventh()"},{"path":"c.go","content":"package a\n"}]}`, false},
 		{"apply_changes", `{"changes":[{"path":"b.json","at":"k","value":2}]}`, true},
@@ -129,7 +130,8 @@ func TestExactEditsAreNotRepeated(t *testing.T) {
 	}
 }
 
-// A dry run of a replacement with groups shows sample rewrites, as the replacement does.
+// The dry run of a replacement with groups shows the same sample rewrites as the
+// replacement.
 func TestFormsOfADryRun(t *testing.T) {
 	files := map[string]string{}
 	for i := range 60 {

@@ -9,8 +9,9 @@ import (
 	"quarry/internal/profile"
 )
 
-// Every tool that takes a path reaches a file whose name ends in white space, next to one
-// without it; and if the first is closed, its name doesn't resolve to the other file.
+// Every tool that takes a path reaches a file whose name begins or ends in white space,
+// even if another file has the name without it. If the first is closed, its path doesn't
+// resolve to the other.
 func TestNamesThatEndInSpace(t *testing.T) {
 	cases := []struct{ tool, args, want string }{
 		{"read_file", `{"path":%q}`, "inside"},

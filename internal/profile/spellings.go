@@ -6,10 +6,10 @@ import (
 	"quarry/tool"
 )
 
-// Models call a tool for the first time as they would call one they know. spellings maps
-// our parameters to their names in Claude Code, Codex, Cursor, Gemini, VS Code and the
-// reference file system server. They are accepted but not listed; a parameter with that
-// exact name takes precedence.
+// Models call a new tool as they would call one they know. spellings maps our parameters
+// to their names in Claude Code, Codex, Cursor, Gemini, VS Code and the reference file
+// system server. These names are accepted but not listed. If a tool has a parameter of
+// exactly that name, it takes precedence.
 var spellings = map[string][]string{
 	"path": {
 		"file_path", "filename", "file", "target_file", "absolute_path", "relative_path", "relative_workspace_path",
@@ -53,13 +53,13 @@ var spellings = map[string][]string{
 	"lacking":           {"without", "not"},
 }
 
-// ignored are parameters of other tools that have no effect here.
+// ignored lists parameters of other tools that are accepted but have no effect here.
 var ignored = []tool.Param{
 	unlisted(str("explanation", "")), unlisted(str("description", "")), unlisted(str("instructions", "")),
 	unlisted(boolean("should_read_entire_file", "")), unlisted(boolean("-n", "")), unlisted(boolean("recursive", "")),
 }
 
-// respelled returns the parameters of a tool under the names of other tools.
+// respelled returns a tool's parameters under the names that other tools use.
 func respelled(params []tool.Param, top bool) []tool.Param {
 	out := make([]tool.Param, len(params))
 	for i, p := range params {

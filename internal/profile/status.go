@@ -12,7 +12,7 @@ import (
 
 // statusAnswer is the answer of get_index_status.
 type statusAnswer struct {
-	Root        string     `json:"root,omitempty"` // its name, if there are several
+	Root        string     `json:"root,omitempty"` // the root's name, if there are several roots
 	Status      string     `json:"status"`         // ready, indexing, not_found or failed
 	ProjectPath string     `json:"projectPath,omitempty"`
 	Branch      string     `json:"branch,omitempty"`
@@ -80,7 +80,8 @@ func indexStatus(ctx context.Context, c *call) (*answer, error) {
 	return &answer{text: text, data: data}, err
 }
 
-// rootsStatus is the answer for several roots: the worst status, and each root's.
+// rootsStatus is the answer for several roots: the worst status, and the status of each
+// root.
 type rootsStatus struct {
 	Status string          `json:"status"`
 	Roots  []*statusAnswer `json:"roots"`
@@ -88,15 +89,15 @@ type rootsStatus struct {
 
 var worstFirst = []string{"failed", "not_found", "indexing", "ready"}
 
-// refresh makes the index check for changes, as every search does, so that its
-// status is up to date.
+// refresh makes the index check for changes, as every search does, so that the reported
+// status is current.
 func (c *call) refresh(ctx context.Context) {
 	if c.o.NoIndex {
 		return
 	}
 	q := search.FindQuery{Limit: 1}
 	q.MaxDepth = 1
-	// The status reports any problem of the index.
+	// The status itself reports any problem of the index.
 	_, _ = c.ws.Find(ctx, q)
 }
 

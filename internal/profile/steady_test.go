@@ -17,7 +17,8 @@ import (
 	"quarry/internal/render"
 )
 
-// searches are calls whose answers must not depend on how they are computed.
+// searches are calls whose answers must not depend on the number of workers or on an
+// index.
 var searches = []struct{ tool, args string }{
 	{"search_files", `{"regex":"TODO"}`},
 	{"search_files", `{"regex":"TODO","file_pattern":"*.py"}`},
@@ -79,7 +80,7 @@ func TestSameBytes(t *testing.T) {
 	}
 }
 
-// An unsearchable file is named, and the answer is not complete.
+// A file that can't be searched is named, and the answer is marked incomplete.
 func TestFailedFiles(t *testing.T) {
 	ws := fixture{files: map[string]string{"one-line.txt": "TODO" + strings.Repeat("x", 17<<20), "a.txt": "TODO\n"}}.make(t)
 	r := call(t, tools(t, ws, profile.Options{}), "search_files", `{"regex":"zebra"}`)

@@ -21,7 +21,7 @@ import (
 type symbolsAnswer struct {
 	Symbols []foundSymbol `json:"symbols"`
 	Total   int           `json:"total"`
-	Similar bool          `json:"similar,omitempty"` // no exact match of the name
+	Similar bool          `json:"similar,omitempty"` // nothing has exactly this name
 	Uses    []foundUse    `json:"references,omitempty"`
 	received
 	remark
@@ -45,13 +45,13 @@ var outline = action{symbolsSchema, readOnly, outlineOf}
 
 var findSymbol = action{symbolsSchema, readOnly, findDefinition}
 
-// outlined lists the kinds in an outline, which readers navigate by. Fields and values are
-// shown only if there is nothing else, or if they are requested.
+// outlined lists the kinds shown in an outline: those by which readers navigate. Fields
+// and values are shown only if there is nothing else, or if they are requested.
 var outlined = []string{
 	"function", "method", "class", "struct", "interface", "enum", "type", "module", "macro", "impl", "test", "table", "heading", "constant",
 }
 
-// outlineLimit is more than an answer of 60 KB can hold.
+// outlineLimit is the maximum number of definitions, more than fit in an answer of 60 KB.
 const outlineLimit = 5000
 
 var errUnread = fault.New(fault.IOError, "the file could not be read", "try again")
@@ -111,8 +111,8 @@ func outlineOf(ctx context.Context, c *call) (*answer, error) {
 	return a, nil
 }
 
-// outlineText lists definitions by file, nested by indentation, as many as the limits
-// allow, and returns the number shown.
+// outlineText lists definitions by file, indented by nesting, until a limit is reached.
+// shown is the number listed.
 func outlineText(list []search.Symbol, limits render.Limits) (text []byte, shown int) {
 	file := ""
 	for i := range list {
@@ -146,7 +146,7 @@ func lineRange(s *search.Symbol) string {
 }
 
 // signature returns the line that defines a symbol. The kind is added if the line does
-// not name it.
+// not contain it.
 func signature(s *search.Symbol) string {
 	line := strings.ToValidUTF8(s.Signature, "\uFFFD")
 	if s.Kind == "heading" {
@@ -166,12 +166,12 @@ func symbolData(s *search.Symbol) foundSymbol {
 }
 
 const (
-	// symbolsShown is how many definitions find_symbol lists, and symbolLines how many lines
-	// of the first it shows.
+	// symbolsShown is how many definitions find_symbol lists; symbolLines is how many lines
+	// it shows of the first.
 	symbolsShown = 10
 	symbolLines  = 80
-	// sharedLines is the minimum of lines shown of each of several names: when it was 10,
-	// agents asked again for the end of functions of 24 lines.
+	// sharedLines is the minimum number of lines shown for each of several names. When it
+	// was 10, agents asked again for the end of functions of 24 lines.
 	sharedLines = 30
 )
 
@@ -211,8 +211,9 @@ func findDefinition(ctx context.Context, c *call) (*answer, error) {
 	return a, nil
 }
 
-// linesEach returns the lines to show of each of several definitions: as many as a budget
-// holds, else enough for most. If uses are requested, they take precedence.
+// linesEach returns how many lines to show of each of several definitions: an equal share
+// of a given budget, or else enough for most definitions. If uses are requested, they
+// take precedence.
 func (c *call) linesEach(names int) int {
 	switch {
 	case c.Bool("references") && c.d.limits.besideUses == 0:
@@ -230,10 +231,10 @@ func (c *call) linesEach(names int) int {
 // lineBytes is the approximate size of a line of code.
 const lineBytes = 40
 
-// maxNames limits the names that one call finds.
+// maxNames limits the names that one call looks up.
 const maxNames = 20
 
-// definitionOf finds one name, and shows at most lines lines of its likeliest
+// definitionOf looks up one name and shows at most lines lines of its likeliest
 // definition.
 func (c *call) definitionOf(ctx context.Context, name string, lines int) (*answer, error) {
 	name = strings.TrimSpace(name)
@@ -291,8 +292,8 @@ func (c *call) definitionOf(ctx context.Context, name string, lines int) (*answe
 	return a, nil
 }
 
-// elsewhere reports where a name is defined if not in the given path: agents took "no
-// definition" to mean the whole workspace.
+// elsewhere reports where a name is defined if it isn't in the given path: agents took
+// "no definition" to apply to the whole workspace.
 func (c *call) elsewhere(ctx context.Context, q search.SymbolQuery) (string, error) {
 	q.Paths, q.Fuzzy, q.Text, q.Limit = nil, false, false, 3
 	r, err := c.ws.Symbols(ctx, q)
@@ -337,7 +338,7 @@ func (c *call) definitionText(ctx context.Context, name string, r *search.Symbol
 		}
 		text = fmt.Appendf(text, "\n## %s:%d-%d %s %s", render.Path(s.Path), s.StartLine, s.EndLine, s.Kind, qualified)
 		lines := strings.Split(s.Text, "\n")
-		if len(lines) <= most+most/4 { // reading the cut lines would cost another call
+		if len(lines) <= most+most/4 { // cutting them would cost another call to read the rest
 			most = len(lines)
 		}
 		for n, line := range lines[:min(len(lines), most)] {
@@ -351,12 +352,12 @@ func (c *call) definitionText(ctx context.Context, name string, r *search.Symbol
 	return bytes.Trim(text, "\n")
 }
 
-// membersShown limits the methods of a type that are named.
+// membersShown limits the methods listed for a type.
 const membersShown = 40
 
-// membersOf names the methods of a type with their lines, in any file of its folder:
-// "Methods: Open 10-18, Close 20-24". It returns "" if there are none or if they are part
-// of the type's text.
+// membersOf lists the methods of a type with their lines, from all files of its folder:
+// "Methods: Open 10-18, Close 20-24". It returns "" if there are none or if the type's
+// text contains them.
 func (c *call) membersOf(ctx context.Context, s *search.Symbol) string {
 	switch s.Kind {
 	case "function", "method", "test", "constant", "variable", "field", "member", "macro", "heading", "module":
@@ -394,8 +395,8 @@ func (c *call) membersOf(ctx context.Context, s *search.Symbol) string {
 	return "\nMethods: " + text
 }
 
-// partLines returns the lines of a part named after #: a value of a configuration file, or
-// a definition. Headings of markdown take precedence over its values.
+// partLines returns the lines of the part named after #: a value in a configuration file,
+// or a definition. In Markdown, headings take precedence over values.
 func (c *call) partLines(ctx context.Context, path, name string) (start, end int, err error) {
 	format := value.FormatOf(path)
 	if format != value.None && format != value.Header {
@@ -417,7 +418,7 @@ func (c *call) partLines(ctx context.Context, path, name string) (start, end int
 	return 0, 0, symbolErr
 }
 
-// valueLines returns the lines of a value by its path.
+// valueLines returns the lines of the value with the given path in a file.
 func (c *call) valueLines(ctx context.Context, format value.Format, path, name string) (start, end int, err error) {
 	at, err := value.ParsePath(name)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"quarry/search"
 )
 
-// tree lists the entries below a folder down to a depth, with sizes, each folder before
+// tree lists the entries below a folder up to a depth, with sizes. Each folder precedes
 // its entries.
 func (c *call) tree(ctx context.Context, shown search.FindQuery, base string) (*answer, error) {
 	q := shown
@@ -18,7 +18,7 @@ func (c *call) tree(ctx context.Context, shown search.FindQuery, base string) (*
 	if pattern := q.Globs[0]; pattern == "*" || pattern == "**" {
 		q.Globs = nil
 	} else {
-		q.Kind = search.OnlyFiles // their folders are shown with them
+		q.Kind = search.OnlyFiles // their folders are added later
 	}
 	r, err := c.ws.Find(ctx, q)
 	if err != nil {
@@ -42,7 +42,7 @@ func (c *call) tree(ctx context.Context, shown search.FindQuery, base string) (*
 		func(dst []byte, list []search.Entry) ([]byte, int) { return render.Tree(dst, list, above, c.limits()) }), nil
 }
 
-// withFolders adds the folders below base that contain the files.
+// withFolders adds the folders below base that contain files.
 func withFolders(files []search.Entry, base string) []search.Entry {
 	seen := map[string]bool{base: true}
 	out := slices.Clone(files)
@@ -59,7 +59,7 @@ func withFolders(files []search.Entry, base string) []search.Entry {
 	return out
 }
 
-// compareTree orders paths so that the content of a folder follows it.
+// compareTree orders paths so that a folder precedes its contents.
 func compareTree(a, b string) int {
 	n := min(len(a), len(b))
 	for i := range n {

@@ -49,7 +49,8 @@ func TestUndoIsOfTheConnection(t *testing.T) {
 			t.Fatalf("undo of %s: %s", name, res.Text)
 		}
 	}
-	// It has nothing left to undo, and its answer shows the other connection's change.
+	// The first connection has nothing left to undo, and its answer shows the other
+	// connection's change.
 	res := call(one, "undo_change", `{}`)
 	if !res.IsError || !exists("two") || !strings.Contains(res.Text, "two") || !strings.Contains(res.Text, "Give an id") {
 		t.Fatalf("undo of nothing: %s", res.Text)
@@ -68,7 +69,7 @@ func TestUndoIsOfTheConnection(t *testing.T) {
 	if res := call(two, "undo_change", `{}`); res.IsError || exists("two") {
 		t.Fatalf("undo of two: %s", res.Text)
 	}
-	// Naming a missing part of a change doesn't report the change as missing.
+	// If a part of a change is missing, the error doesn't say that the change is missing.
 	call(two, "write_file", `{"path":"four","content":"4\n"}`)
 	call(two, "edit_file", `{"path":"four","old_text":"4","new_text":"IV"}`)
 	if log, err = ws.Changes(t.Context(), 1); err != nil {

@@ -10,7 +10,8 @@ import (
 	"quarry/internal/profile"
 )
 
-// Values by path in the tools: read with #, changed with at, in scripts.
+// TestValuesByPath reads values with path#value and changes them with the parameter at
+// and in scripts.
 func TestValuesByPath(t *testing.T) {
 	dir := t.TempDir()
 	const ci = "# ci\njobs:\n  build:\n    runs-on: x # os\n    steps:\n      - run: a\n      - run: b # last\n"

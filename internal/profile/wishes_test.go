@@ -8,7 +8,7 @@ import (
 	"quarry/internal/profile"
 )
 
-// Requests of agents in trials, as the calls they tried.
+// TestWishesOfAgents makes calls that agents tried in trials.
 func TestWishesOfAgents(t *testing.T) {
 	files := map[string]string{
 		"d/x.md": "one [[Old name|Old name]]\nunique here\n", "same/a.md": "the same words\n", "same/b.md": "z\nthe same words\n", "same/c.md": "the same words\n", "to/d.md": "the same words\n",
@@ -122,7 +122,7 @@ func TestManyUses(t *testing.T) {
 	}
 }
 
-// Of many matching lines, only the first have their enclosing functions named.
+// If many lines match, only the first ones show their enclosing functions.
 func TestNamesOfTheFirst(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("package many\n")
@@ -136,8 +136,8 @@ func TestNamesOfTheFirst(t *testing.T) {
 	}
 }
 
-// A tree whose .gitignore omits everything, such as Debian's kernel source, is not
-// reported as one without matches.
+// If a tree's .gitignore excludes everything, as in Debian's kernel source, the answer
+// says so instead of "no matches".
 func TestAllIgnored(t *testing.T) {
 	ws := fixture{files: map[string]string{".gitignore": "/*\n!/debian/\n", "fs/open.c": "int vfs_fallocate(void)\n{\n\treturn 0;\n}\n", "mm/oom.c": "x\n"}}.make(t)
 	for _, c := range []struct{ profile, tool, args, want string }{

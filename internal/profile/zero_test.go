@@ -11,7 +11,7 @@ import (
 	"quarry/search"
 )
 
-// An error about a note found by adding .md uses its full name.
+// The path of a note may lack .md; an error about the note uses the full path.
 func TestNoteErrorNamesTheNote(t *testing.T) {
 	ws := vault().make(t)
 	r := call(t, tools(t, ws, profile.Options{}), "modify_note", `{"path":"Tasks","operation":"replace","search":"nonesuch","content":"x"}`)
@@ -24,8 +24,8 @@ func TestNoteErrorNamesTheNote(t *testing.T) {
 	}
 }
 
-// A hint about ignored files agrees with a search that includes them, wherever they are
-// and whatever the query.
+// The hint about ignored files agrees with a search that includes them, wherever the
+// files are and whatever the query is.
 func TestZeroKnowsIgnoredFiles(t *testing.T) {
 	stress.SkipTiny(t)
 	t.Run("scan", func(t *testing.T) { zeroKnowsIgnoredFiles(t, quarry.Options{}) })
@@ -87,7 +87,7 @@ func zeroKnowsIgnoredFiles(t *testing.T, opts quarry.Options) {
 				}
 				want := ""
 				switch n := wide.FilesMatched; {
-				case alone.FilesMatched > 0: // the one flag that helps
+				case alone.FilesMatched > 0: // the only flag that helps
 					want = fmt.Sprintf("; with include_ignored %d file", alone.FilesMatched)
 				case n > hidden.FilesMatched:
 					want = fmt.Sprintf("; with include_hidden and include_ignored %d file", n)
@@ -115,7 +115,7 @@ func TestZeroLooksIntoLargeFolders(t *testing.T) {
 	}
 }
 
-// A pattern in grep's style is recognized if nothing matches.
+// If nothing matches, a pattern in grep's syntax is recognized.
 func TestZeroHints(t *testing.T) {
 	r := tools(t, code().make(t), profile.Options{})
 	got := call(t, r, "search_files", `{"regex":"zebra\\|giraffe"}`)
@@ -124,8 +124,8 @@ func TestZeroHints(t *testing.T) {
 	}
 }
 
-// Each searching tool reports files that the policy excluded; otherwise "nothing found"
-// would cover files that were not read.
+// Each searching tool reports the number of files that the policy excluded; otherwise
+// "nothing found" would include unread files.
 func TestDeniedFilesAreCounted(t *testing.T) {
 	reg := tools(t, fixture{files: map[string]string{"p/a.go": "package p\n\nfunc Hush() {}\n", "b.go": "package b\n\nfunc Other() {}\n"}, opts: quarry.Options{Deny: []string{"p/**"}}}.make(t), profile.Options{})
 	for name, args := range map[string]string{
@@ -140,7 +140,7 @@ func TestDeniedFilesAreCounted(t *testing.T) {
 	}
 }
 
-// The tools for notes count denied notes too: otherwise "No links." would be untrue.
+// Tools for notes also count denied notes; otherwise "No links." could be wrong.
 func TestDeniedNotesAreCounted(t *testing.T) {
 	reg := tools(t, fixture{files: map[string]string{
 		".obsidian/app.json": "{}", "private/diary.md": "---\nmood: x\n---\n[[Plan]] #secret\n", "Plan.md": "# Plan\n#open\n", "Other.md": "#open\n",
@@ -164,8 +164,8 @@ func TestDeniedNotesAreCounted(t *testing.T) {
 	}
 }
 
-// Listings omit the local trash. A call that includes hidden files would seem to cover
-// it, so its answer says that it does not.
+// Listings omit the local trash. An answer to a call that includes hidden files says so,
+// because the caller would expect the trash to be included.
 func TestTrashIsNamed(t *testing.T) {
 	files := map[string]string{"a.txt": "hush\n", ".trash/q.txt": "hush two\n", "sub/b.txt": "hush\n"}
 	const told = "the trash is omitted: path .trash shows it"
@@ -193,7 +193,8 @@ func TestTrashIsNamed(t *testing.T) {
 	}
 }
 
-// With several patterns given as a list, the hint names the parameter for lists.
+// If a list is given instead of a single pattern, the hint names the parameter that takes
+// lists.
 func TestListOfPatterns(t *testing.T) {
 	reg := tools(t, fixture{}.make(t), profile.Options{})
 	for name, args := range map[string]string{"search_files": `{"regex":["a","b"]}`, "file_search": `{"query":["a","b"]}`} {

@@ -10,8 +10,8 @@ import (
 	"quarry/internal/profile"
 )
 
-// An answer without notes is the same with and without an index, including how much the
-// ignore rules exclude.
+// An answer without notes is the same with and without an index, including the number of
+// files excluded by ignore rules.
 func TestZeroNotesIndexed(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"a.md": "garden\n", "drafts/b.md": "xyzzy\n", "c.log": "xyzzy\n", ".ignore": "drafts/\n*.log\n"} {

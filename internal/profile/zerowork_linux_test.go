@@ -13,8 +13,8 @@ import (
 	"quarry/internal/profile"
 )
 
-// opens counts opened files below a folder, as the kernel sees them. The count measures
-// the work of an answer independently of the machine's load.
+// opens counts the files opened below a folder, as reported by the kernel. This measures
+// the work of an answer regardless of the machine's load.
 type opens struct{ fd int }
 
 func countOpens(t *testing.T, dir string) opens {
@@ -34,12 +34,12 @@ func countOpens(t *testing.T, dir string) opens {
 		t.Fatal(err)
 	}
 	o := opens{fd}
-	o.take() // those of the walk
+	o.take() // discard the files opened by the walk
 	return o
 }
 
-// take returns and resets the count. A folder watched both as an entry and as itself
-// counts twice.
+// take returns and resets the count. A folder has two watches, its own and its parent's,
+// so it counts twice.
 func (o opens) take() (n int) {
 	buf := make([]byte, 64<<10)
 	for {
@@ -54,7 +54,7 @@ func (o opens) take() (n int) {
 }
 
 // With an index, an empty answer names the ignored files that contain the word at any
-// depth, without reading the others.
+// depth. No other files are read.
 func TestZeroFindsIgnoredFilesByTheIndex(t *testing.T) {
 	f := fixture{
 		files: map[string]string{".gitignore": "out/\n*.o\n", "src/d77/lib/deep/out/gen/table.c": "needle_in_ignored\n", "src/d12/lib/deep/x.o": "another_needle\n"},

@@ -10,8 +10,9 @@ import (
 	"quarry/internal/rename"
 )
 
-// Constructors and destructors belong to their class; a member that another type may share
-// by inheritance is doubtful; imports determine the meaning of a name from another file.
+// Constructors and destructors are renamed with their class. A member that another type
+// may share by inheritance is doubtful. Imports determine the meaning of a name from
+// another file.
 func TestFindInClasses(t *testing.T) {
 	ws := open(t, map[string]string{
 		"j/a/Foo.java":  "package a;\npublic class Foo extends Base {\n  private int n;\n  public Foo(int n) { this.n = n; }\n  public int get() { return n; }\n  static Foo make() { return new Foo(1); }\n  int twice() { return make().n + get(); }\n  Runnable r() { return new Runnable() { public void run() { get(); } }; }\n}\n",
@@ -54,7 +55,7 @@ func TestFindInClasses(t *testing.T) {
 	}
 }
 
-// A nested module has no types here: places in it are doubtful.
+// Nested modules are not type-checked, so places in them are doubtful.
 func TestFindInNestedModule(t *testing.T) {
 	ws := open(t, map[string]string{
 		"go.mod":        "module example.com/m\n",
@@ -70,7 +71,7 @@ func TestFindInNestedModule(t *testing.T) {
 	}
 }
 
-// Renaming a public class of Java renames its file, and undo restores both.
+// Renaming a public Java class renames its file, and undo restores both.
 func TestRenameMovesFileOfJava(t *testing.T) {
 	ws := quarrytest.Changeable(t, map[string]string{"a/Foo.java": "package a;\npublic class Foo { Foo() {} }\n"}, nil)
 	q := rename.Query{Old: "Foo", New: "Bar"}
@@ -88,7 +89,7 @@ func TestRenameMovesFileOfJava(t *testing.T) {
 	}
 }
 
-// Doubtful places stop a rename unless the query decides about them.
+// Doubtful places prevent a rename unless the query says how to treat them.
 func TestUndecided(t *testing.T) {
 	ws := open(t, map[string]string{"a.py": "class A:\n    def f(self): pass\n\ndef g(a): a.f()\n"})
 	for _, c := range []struct {
@@ -109,8 +110,8 @@ func TestUndecided(t *testing.T) {
 	}
 }
 
-// A file that changes between the plan and the change is planned again: new uses are
-// renamed too, and a new doubtful place stops the rename.
+// If a file changes after the plan was made, the plan is made again: new uses are
+// renamed, too, and a new doubtful place prevents the rename.
 func TestPlannedAgain(t *testing.T) {
 	for _, c := range []struct{ name, meanwhile, want string }{
 		{"a new use", "class A:\n    def f(self): pass\n\n    def g(self): self.f(); self.f()\n", "class A:\n    def h(self): pass\n\n    def g(self): self.h(); self.h()\n"},

@@ -16,8 +16,9 @@ import (
 	"quarry/search"
 )
 
-// clash refuses a new name that would change the meaning of Go code: a local name may hide
-// it, it may hide an outer name, or an import may have it.
+// clash refuses a new name that would change the meaning of Go code. This is the case if a
+// local name would hide the new name, if the new name would hide an outer one, or if an
+// import already has it.
 func (f *finder) clash(ctx context.Context, from Source) error {
 	if f.lang != "Go" {
 		return nil
@@ -51,7 +52,8 @@ func (f *finder) clash(ctx context.Context, from Source) error {
 	return f.compared(ctx, from, before, after, renamed)
 }
 
-// refuse returns the error for a new name that conflicts at a place.
+// refuse returns the error for a new name that conflicts at a line of file p. why is the
+// reason.
 func (f *finder) refuse(p string, line int, why string) error {
 	return fault.New(fault.InvalidArgument, fmt.Sprintf("the new name %s: %s:%d: %s", f.q.New, fault.Printable(p), line, why), "nothing was changed; choose another name")
 }
@@ -69,21 +71,23 @@ func (f *finder) wordsOf(ctx context.Context, from Source, word string) (paths [
 	return paths, err
 }
 
-// meaning is the object that a name refers to.
+// meaning is the object that an occurrence of a name refers to.
 type meaning struct {
-	at   spot   // its definition; zero for predeclared and unknown objects
+	at   spot   // position of its definition; zero for predeclared and unknown objects
 	what string // a description
 }
 
-// meanings holds the meanings of the new name, before or after the rename.
+// meanings holds what the occurrences of the new name refer to, before or after the
+// rename.
 type meanings struct {
 	*checked
 	of       map[spot]meaning
-	imported map[string]int // files of the definition's package that import the name, and the line
-	member   bool           // the type of the definition has a member of the name
+	imported map[string]int // files of the definition's package that import the name, and the line of the import
+	member   bool           // the definition's type has a member with the new name
 }
 
-// meanings type-checks the packages of some files with the new name at the renamed places.
+// meanings type-checks the packages of some files. The renamed places are read as having
+// the new name.
 func (f *finder) meanings(ctx context.Context, from Source, paths []string, renamed map[spot]bool) (*meanings, error) {
 	list, err := f.packages(ctx, from)
 	if err != nil {
@@ -94,7 +98,7 @@ func (f *finder) meanings(ctx context.Context, from Source, paths []string, rena
 	return m, m.each(ctx, m.dirs(paths), m.look)
 }
 
-// look records the meaning of the new name wherever a file has it.
+// look records the meanings of the new name in a file.
 func (m *meanings) look(s *sight) {
 	name := m.f.q.New
 	ast.Inspect(s.ast, func(n ast.Node) bool {
@@ -117,7 +121,7 @@ func (m *meanings) look(s *sight) {
 	}
 }
 
-// hasMember reports whether a type itself, not an embedded one, has a member.
+// hasMember reports whether a type has a member of its own, not one of an embedded type.
 func hasMember(t types.Type, name string) bool {
 	if named, ok := t.(*types.Named); ok {
 		for method := range named.Methods() {
@@ -162,7 +166,7 @@ func (m *meanings) meaning(id *ast.Ident, s *sight) meaning {
 	return meaning{at, what}
 }
 
-// compared refuses a new name that would change the meaning of a place.
+// compared returns an error if the new name changes the meaning of a place.
 func (f *finder) compared(ctx context.Context, from Source, before, after *meanings, renamed map[spot]bool) error {
 	for p, line := range before.imported {
 		return f.refuse(p, line, "an import has it, and a package can't have the same name")

@@ -10,9 +10,9 @@ import (
 	"quarry/internal/stress"
 )
 
-// A new name that a local name, an import or an embedded type would hide, or that would
-// hide another, is refused with the place. After a rename, all code must have the same
-// meaning.
+// A new name is refused, with the place, if a local name, an import or an embedded type
+// would hide it, or if it would hide another. After an accepted rename, all code must
+// have the same meaning.
 func TestRefusedClashes(t *testing.T) {
 	const gomod = "module m\n\ngo 1.22\n"
 	for _, c := range []struct {
@@ -83,8 +83,8 @@ func TestRefusedClashes(t *testing.T) {
 	}
 }
 
-// Outside Go the function around a place decides: if it declares the new name, the place
-// is doubtful. Without a go.mod, predeclared names are refused.
+// Outside Go, a place is doubtful if the function that contains it declares the new name.
+// Without a go.mod, predeclared names are refused.
 func TestClashesByTokens(t *testing.T) {
 	ws := open(t, map[string]string{
 		"a.go": "package m\n\nfunc old() int { return 1 }\n\nfunc use(fresh int) int { return old() + fresh }\n\nfunc other() int { return old() }\n",
@@ -108,7 +108,7 @@ func TestClashesByTokens(t *testing.T) {
 	}
 }
 
-// ending cancels a call when a file is read.
+// ending cancels a call when a certain file is read.
 type ending struct {
 	rename.Source
 	at     string
@@ -123,8 +123,8 @@ func (e *ending) ReadBytes(ctx context.Context, p string, limit int64) ([]byte, 
 	return data, err
 }
 
-// A call that is cancelled during type checking ends soon, even in a large package: the
-// cancel occurs when the checker asks for an import.
+// A call that is canceled during type checking ends soon, even in a large package. The
+// cancellation occurs when the checker asks for an import.
 func TestCancelTypes(t *testing.T) {
 	stress.SkipTiny(t)
 	var body strings.Builder

@@ -37,8 +37,8 @@ func (f *finder) module(ctx context.Context, from Source) error {
 	}
 }
 
-// allowed refuses a new name that is invalid in Go, is a keyword, or already exists in the
-// package or the type.
+// allowed returns an error if the new name is invalid in Go, is a keyword, or already
+// exists in the package or the type.
 func (f *finder) allowed(ctx context.Context, from Source) error {
 	if f.lang != "Go" {
 		return nil
@@ -80,8 +80,8 @@ func (f *finder) importPath() string {
 	return f.mod + "/" + rel
 }
 
-// judgeUntyped classifies a name in a Go file without type information: a file of another
-// module, or an unreadable one.
+// judgeUntyped classifies a name in a Go file without type information, because the file
+// belongs to another module or can't be type-checked.
 func (c *code) judgeUntyped() (class, string) {
 	own := c.importPath()
 	switch {
@@ -95,7 +95,8 @@ func (c *code) judgeUntyped() (class, string) {
 
 var besides = regexp.MustCompile(`(?m)^package \w+_test\b`)
 
-// besides reports whether the file is a test in a package beside the definition's own.
+// besides reports whether the file belongs to the external test package of the
+// definition's package.
 func (c *code) besides() bool {
 	return strings.HasSuffix(c.path, "_test.go") && !strings.HasSuffix(c.meant[0].Path, "_test.go") && besides.Match(c.text)
 }
@@ -105,7 +106,7 @@ func (f *finder) exported() bool { return token.IsExported(f.name) }
 // isType reports whether the definition is a type.
 func (f *finder) isType() bool { return isType(f.kind) }
 
-// opener returns the index of the bracket around token k, or -1.
+// opener returns the index of the innermost bracket that is open at token k, or -1.
 func (c *code) opener(k int) int {
 	if c.openers == nil {
 		c.openers = make([]int32, len(c.Tokens))

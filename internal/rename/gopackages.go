@@ -19,30 +19,30 @@ import (
 )
 
 const (
-	// maxChecked bounds the text that is type-checked: parsing 64 MB takes about four
-	// seconds. Names in further packages are judged by their tokens.
+	// maxChecked limits the text that is type-checked, because parsing 64 MB takes about
+	// four seconds. Names in further packages are judged by their tokens.
 	maxChecked = 64 << 20
-	// maxNested bounds the nesting of expressions. The type checker recurses: a sum of a
-	// million terms would overflow its stack, which ends the process.
+	// maxNested limits the nesting of expressions. The type checker is recursive: a sum
+	// of a million terms would overflow its stack, which terminates the process.
 	maxNested = 5000
 )
 
 // packages are the packages of one Go module, read by Go's own parser and type checker.
-// Packages of other modules, and of Go's library, are not read: expressions of their types
-// have no type here, and are doubtful.
+// Packages of other modules and of Go's library are not read, so expressions of their
+// types have no type here, and names in them are doubtful.
 type packages struct {
 	from     Source
 	mod, dir string              // the module's path and folder
 	files    map[string][]string // Go files by folder
 	set      *token.FileSet
-	imported map[string]*types.Package // by folder; nil while it is being read
+	imported map[string]*types.Package // by folder; nil while a package is being read
 	read     int
-	renamed  map[spot]bool // names to read as fresh
+	renamed  map[spot]bool // names to read as the new name
 	fresh    string
 }
 
-// packages lists the Go files of the definition's module without nested modules; if there
-// is no go.mod, the files of its folder.
+// packages lists the Go files of the definition's module, without nested modules. If
+// there is no go.mod, it lists the files of the definition's folder.
 func (f *finder) packages(ctx context.Context, from Source) (*packages, error) {
 	mod, dir := f.mod, cmp.Or(f.modDir, f.at)
 	q := search.FindQuery{Scope: search.Scope{Globs: []string{"*.go", "go.mod"}}}
@@ -68,8 +68,8 @@ func (f *finder) packages(ctx context.Context, from Source) (*packages, error) {
 	return p, nil
 }
 
-// foreign reports whether a folder belongs to another module: a nested one, or one below
-// vendor.
+// foreign reports whether a folder belongs to another module, because it is in a nested
+// module or below vendor.
 func (p *packages) foreign(at string, other map[string]bool) bool {
 	for ; at != p.dir && at != "." && at != "/"; at = path.Dir(at) {
 		if other[at] || path.Base(at) == "vendor" {
@@ -90,7 +90,7 @@ func (p *packages) importPath(dir string) string {
 	return p.mod + strings.TrimPrefix(dir, p.dir)
 }
 
-// folder is the inverse of importPath; "" if the package is not in the module.
+// folder returns the folder of an import path, or "" if the package isn't in the module.
 func (p *packages) folder(imported string) string {
 	if imported == p.mod {
 		return p.dir
@@ -108,7 +108,8 @@ type importer func(imported string) (*types.Package, error)
 
 func (i importer) Import(imported string) (*types.Package, error) { return i(imported) }
 
-// load returns a package as its importers see it: without tests and bodies, for Linux.
+// load returns a package as importers see it: without tests and function bodies, for
+// Linux.
 func (p *packages) load(ctx context.Context, imported string) (*types.Package, error) {
 	dir := p.folder(imported)
 	if dir == "" || ctx.Err() != nil {
@@ -116,7 +117,7 @@ func (p *packages) load(ctx context.Context, imported string) (*types.Package, e
 	}
 	if pkg, ok := p.imported[dir]; ok {
 		if pkg == nil {
-			return nil, errNotRead // a cycle
+			return nil, errNotRead // an import cycle
 		}
 		return pkg, nil
 	}
@@ -147,14 +148,14 @@ func (p *packages) load(ctx context.Context, imported string) (*types.Package, e
 	return pkg, nil
 }
 
-// goFile is a file that was parsed.
+// goFile is a parsed file.
 type goFile struct {
 	path string
 	ast  *ast.File
 	when constraint.Expr // of its //go:build line, or nil
 }
 
-// parse reads a file; it returns nil if the file is not valid Go or too large.
+// parse reads a file. It returns nil if the file is too large or not valid Go.
 func (p *packages) parse(ctx context.Context, name string) *goFile {
 	if ctx.Err() != nil || p.read > maxChecked {
 		return nil
@@ -185,8 +186,9 @@ func (p *packages) parse(ctx context.Context, name string) *goFile {
 			f.when, _ = constraint.Parse(strings.TrimSpace(line))
 		}
 	}
-	// Constants that double a string sixty times would take all memory. Their values
-	// don't affect the meaning of names, and & of strings has no value.
+	// Remove operators in constants: one that doubles a string sixty times would use up
+	// all memory. The values don't affect the meaning of names, and & of strings has no
+	// value.
 	ast.Inspect(parsed, func(n ast.Node) bool {
 		if d, ok := n.(*ast.GenDecl); ok && d.Tok == token.CONST {
 			ast.Inspect(d, func(n ast.Node) bool {
@@ -202,8 +204,8 @@ func (p *packages) parse(ctx context.Context, name string) *goFile {
 	return f
 }
 
-// nested bounds the nesting depth of a text's expressions and blocks: the terms since the
-// last comma or semicolon, summed over all open brackets.
+// nested returns an upper bound for the nesting of a text's expressions and blocks: the
+// number of terms since the last comma or semicolon, summed over all open brackets.
 func nested(text []byte) int {
 	set := token.NewFileSet()
 	var s scanner.Scanner
@@ -238,9 +240,9 @@ func nested(text []byte) int {
 }
 
 // sizes replaces the checker's computation of type sizes, which takes 2ⁿ steps for n
-// structs with two fields of the previous one each. The checker asks for sizes at most
-// constants, and reports errors at most names of other modules. Both are used to stop it
-// when the context is done, since it has no other way to be stopped.
+// structs that each have two fields of the previous one. The checker can't be stopped
+// otherwise, so sizes and the error handler stop it when the context is done. It asks for
+// sizes at most constants, and reports an error at most names of other modules.
 type sizes struct{ look func() }
 
 func (s sizes) Alignof(types.Type) int64 { return 8 }
@@ -249,12 +251,12 @@ func (s sizes) Offsetsof(fields []*types.Var) []int64 {
 	return make([]int64, len(fields))
 }
 
-// check type-checks a package. Errors are expected, since not all imports are read; the
+// check type-checks a package. Errors are expected, since not all imports are read. The
 // result is nil if the checker gives up or is stopped.
 func (p *packages) check(ctx context.Context, imported string, files []*goFile, from importer, info *types.Info) (pkg *types.Package) {
 	stop := func() {
 		if ctx.Err() != nil {
-			runtime.Goexit() // a panic would do, but the checker prints those
+			runtime.Goexit() // like a panic, but the checker would print a panic
 		}
 	}
 	conf := types.Config{Importer: from, Error: func(error) { stop() }, FakeImportC: true, DisableUnusedImportCheck: true, Sizes: sizes{stop}}
@@ -276,7 +278,7 @@ func (p *packages) check(ctx context.Context, imported string, files []*goFile, 
 	return pkg
 }
 
-// platform is an operating system and a processor that a file may be for.
+// platform is an operating system and a processor.
 type platform struct{ system, processor string }
 
 var platforms = []platform{{"linux", "amd64"}, {"windows", "amd64"}, {"darwin", "arm64"}, {"freebsd", "amd64"}, {"js", "wasm"}, {"plan9", "amd64"}, {"linux", "arm64"}, {"linux", "386"}}
@@ -287,8 +289,8 @@ var (
 	unlikeUnix = strings.Fields("js nacl plan9 wasip1 windows zos")
 )
 
-// fits reports whether a file is built for a platform, by its //go:build line and the
-// end of its name.
+// fits reports whether a file is built for a platform, according to its //go:build line
+// and the suffix of its name.
 func (f *goFile) fits(on platform) bool {
 	parts := strings.Split(strings.TrimSuffix(strings.TrimSuffix(path.Base(f.path), ".go"), "_test"), "_")
 	if n := len(parts); n > 1 {

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// asked lists the methods by which packages of Go's library ask for a type, with their
+// asked lists methods that packages of Go's library call if a type has them, with their
 // parameters and results; * is any. The library's interfaces are not read, so without this
-// list a method that one of them requires looks like any other.
+// list such a method would look like any other.
 var asked = []struct{ packages, form, names string }{
 	{"sort container/heap", "() int", "Len"}, {"sort container/heap", "(int, int) bool", "Less"}, {"sort container/heap", "(int, int)", "Swap"},
 	{"container/heap", "(any)", "Push"}, {"container/heap", "() any", "Pop"},
@@ -26,8 +26,8 @@ var asked = []struct{ packages, form, names string }{
 	{"io/fs", "*", "Open Stat ReadDir ReadFile Glob Sub Name Mode ModTime IsDir Sys Type Info"}, {"context", "*", "Deadline Done Err Value"},
 }
 
-// mayBeAsked reports whether fn is a method by which an imported package may ask for the
-// type.
+// mayBeAsked reports whether an imported package of the library may call fn through an
+// interface.
 func mayBeAsked(fn *types.Func) bool {
 	sig := fn.Signature()
 	if sig.Recv() == nil {

@@ -19,28 +19,28 @@ type spot struct {
 	at   int
 }
 
-// verdict is the classification of a name by its type.
+// verdict is the classification of a name, based on types.
 type verdict struct {
 	class
 	why string
 }
 
-// checked judges the names of a Go module by their types. A definition is identified by
-// the position of its name, because a package is checked several times, with and without
-// its tests, and its objects differ each time.
+// checked judges the names in a Go module by their types. Packages are checked several
+// times, for example with and without tests, and each time have different objects. So a
+// definition is identified by the position of its name.
 type checked struct {
 	*packages
 	f        *finder
-	ours     map[spot]bool // renamed definitions, including fields that embed them
+	ours     map[spot]bool // renamed definitions, and fields that embed them
 	verdicts map[spot]verdict
-	// Methods of the name that are not ours, and whether an interface declares the name:
-	// then they may have to be renamed together.
+	// Other methods with the name, and whether an interface declares it. If one does, all
+	// of them may have to be renamed together.
 	methods  map[spot]bool
 	declared bool
 }
 
-// checkTypes judges the name in the files of the definition's module. Names in unreadable
-// files get no verdict.
+// checkTypes judges the occurrences of the name in the definition's module. Those in
+// unreadable files get no verdict.
 func (f *finder) checkTypes(ctx context.Context, from Source, paths []string) error {
 	if f.lang != "Go" {
 		return nil
@@ -63,7 +63,7 @@ func (f *finder) checkTypes(ctx context.Context, from Source, paths []string) er
 		}
 	}
 	dirs := c.dirs(paths)
-	// A field that embeds the type has its name, and may be used anywhere.
+	// A field that embeds the type has the same name, and may be used anywhere.
 	if f.isType() {
 		for known := -1; known != len(c.ours); {
 			known = len(c.ours)
@@ -84,7 +84,7 @@ func (f *finder) checkTypes(ctx context.Context, from Source, paths []string) er
 	return nil
 }
 
-// dirs returns the folders of the files that belong to the module.
+// dirs returns the folders of those files that belong to the module.
 func (c *checked) dirs(paths []string) (dirs []string) {
 	for _, p := range paths {
 		if dir := path.Dir(p); slices.Contains(c.files[dir], p) && !slices.Contains(dirs, dir) {
@@ -94,16 +94,17 @@ func (c *checked) dirs(paths []string) (dirs []string) {
 	return dirs
 }
 
-// sight is a file as part of a package that was checked.
+// sight is a file, as part of a package that was type-checked.
 type sight struct {
 	*goFile
 	pkg   *types.Package
 	info  *types.Info
-	guess bool // it is for none of the platforms
+	guess bool // the file is not built for any of the platforms
 }
 
-// each checks the packages of folders, and shows each file once, as part of the first
-// platform that it is built for. A file for none of the platforms is only a guess.
+// each type-checks the packages in folders. It calls look once for each file, as part of
+// the first platform that the file is built for. Verdicts for files that aren't built for
+// any platform are only guesses.
 func (c *checked) each(ctx context.Context, dirs []string, look func(*sight)) error {
 	for _, dir := range dirs {
 		byName := map[string][]*goFile{}
@@ -120,7 +121,7 @@ func (c *checked) each(ctx context.Context, dirs []string, look func(*sight)) er
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		slices.Sort(names) // a package comes before its tests
+		slices.Sort(names) // so that a package comes before its tests
 		with := map[string]*types.Package{}
 		for _, name := range names {
 			c.variants(ctx, dir, name, byName[name], with, look)
@@ -132,11 +133,11 @@ func (c *checked) each(ctx context.Context, dirs []string, look func(*sight)) er
 	return nil
 }
 
-// variants checks the files of one package for each platform.
+// variants type-checks the files of one package for each platform.
 func (c *checked) variants(ctx context.Context, dir, name string, files []*goFile, with map[string]*types.Package, look func(*sight)) {
 	imported := c.importPath(dir)
 	own, pkg := imported, (*types.Package)(nil)
-	if tested, ok := strings.CutSuffix(name, "_test"); ok { // x_test sees x with its own tests
+	if tested, ok := strings.CutSuffix(name, "_test"); ok { // package x_test imports x including its internal tests
 		pkg = with[tested]
 		imported += "_test"
 	}
@@ -185,7 +186,7 @@ func (c *checked) spotOf(at token.Pos) spot {
 	return spot{p.Filename, p.Offset}
 }
 
-// embedded adds struct fields that embed one of our types and have no other name.
+// embedded adds struct fields that embed one of our types, which gives them its name.
 func (c *checked) embedded(f *sight) {
 	info := f.info
 	ast.Inspect(f.ast, func(n ast.Node) bool {
@@ -205,7 +206,8 @@ func (c *checked) embedded(f *sight) {
 	})
 }
 
-// embeddedName returns the name that an embedded field has by its type.
+// embeddedName returns the identifier in an embedded field's type that is the field's
+// name.
 func embeddedName(t ast.Expr) *ast.Ident {
 	switch t := t.(type) {
 	case *ast.Ident:
@@ -222,7 +224,7 @@ func embeddedName(t ast.Expr) *ast.Ident {
 	return nil
 }
 
-// judge records a verdict for each place of the name in a file.
+// judge records a verdict for each occurrence of the name in a file.
 func (c *checked) judge(f *sight) {
 	selected := map[*ast.Ident]*ast.SelectorExpr{}
 	keys := map[*ast.Ident]bool{}
@@ -248,7 +250,7 @@ func (c *checked) judge(f *sight) {
 	})
 }
 
-// name judges one name.
+// name judges one occurrence of the name.
 func (c *checked) name(id *ast.Ident, f *sight, in *ast.SelectorExpr, key bool) verdict {
 	info := f.info
 	at := c.spotOf(id.Pos())
@@ -256,7 +258,7 @@ func (c *checked) name(id *ast.Ident, f *sight, in *ast.SelectorExpr, key bool) 
 	if obj == nil {
 		if use := info.Uses[id]; use != nil {
 			obj = use
-		} else if defines { // the name of a package, or of a type switch's variable
+		} else if defines { // a package name, or the variable of a type switch
 			return verdict{left, "a local name"}
 		}
 	}
@@ -293,8 +295,8 @@ func ofInterface(obj types.Object) bool {
 	return ok && fn.Signature().Recv() != nil && types.IsInterface(fn.Signature().Recv().Type())
 }
 
-// unresolved judges a name whose meaning is unknown from the types. The checker skips T in
-// x.(p.T) if it doesn't know x; then the scope tells what p is.
+// unresolved judges a name whose object is unknown. If the checker doesn't know x, it
+// skips T in x.(p.T); in this case the scope tells whether p is our package.
 func (c *checked) unresolved(f *sight, in *ast.SelectorExpr, key bool) verdict {
 	info := f.info
 	own := path.Dir(f.path) == c.f.at
@@ -334,7 +336,7 @@ func (c *checked) unresolved(f *sight, in *ast.SelectorExpr, key bool) verdict {
 	return verdict{left, "of another package"}
 }
 
-// shown returns a description of the expression before a dot.
+// shown describes the expression before a dot.
 func shown(x ast.Expr) string {
 	switch x := x.(type) {
 	case *ast.Ident:
@@ -347,8 +349,8 @@ func shown(x ast.Expr) string {
 	return "an expression"
 }
 
-// uncertain reports whether a member is found through embedded fields that have a sibling
-// of an unknown type: the sibling may have the member too, at a smaller depth.
+// uncertain reports whether a member is found through embedded fields, one of which has a
+// sibling of unknown type. The sibling may have the member, too, at a smaller depth.
 func uncertain(s *types.Selection) bool {
 	return len(s.Index()) > 1 && embedsUnknown(s.Recv(), len(s.Index()))
 }

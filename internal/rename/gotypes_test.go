@@ -8,8 +8,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// Types decide in Go: results of functions, fields, elements, embedded types, files for
-// other systems, tests in and beside a package.
+// In Go, types decide: results of functions, fields, elements, embedded types, files for
+// other systems, and internal and external tests.
 func TestFindByTypes(t *testing.T) {
 	ws := open(t, map[string]string{
 		"go.mod": "module example.com/m\n",
@@ -64,8 +64,8 @@ func all(list []Store, m map[string]*Store, w io.Closer) {
 	}
 }
 
-// A method that an interface of the module declares may be renamed with it: all types that
-// have the method are doubtful.
+// If an interface of the module declares a method, all methods of that name may have to be
+// renamed with it, so they are doubtful.
 func TestFindMethodOfInterface(t *testing.T) {
 	ws := open(t, map[string]string{
 		"go.mod": "module m\n",
@@ -82,8 +82,8 @@ func TestFindMethodOfInterface(t *testing.T) {
 	}
 }
 
-// Text that would make the type checker recurse, or use up memory or time, makes its places
-// doubtful.
+// If a text would make the type checker recurse too deeply, or use up memory or time,
+// places in it are doubtful.
 func TestHostileTypes(t *testing.T) {
 	stress.SkipTiny(t)
 	doubled := "const s0 = `xxxxxxxxxxxxxxxx`\n"
@@ -119,8 +119,8 @@ func TestHostileTypes(t *testing.T) {
 	}
 }
 
-// An invalid new name for Go is refused: a keyword, or a name that the package or the type
-// already has.
+// A new name is refused if it is a keyword of Go, or if the package or the type already
+// has it.
 func TestRefusedNames(t *testing.T) {
 	ws := open(t, map[string]string{"go.mod": "module m\n", "a.go": "package m\n\ntype T struct{ x int }\n\nfunc (T) do() {}\n\nfunc f() {}\n", "b/b.go": "package b\n\nfunc g() {}\n", "a.py": "def h(): pass\n"})
 	for _, c := range []struct{ old, new, want string }{
@@ -134,8 +134,8 @@ func TestRefusedNames(t *testing.T) {
 	}
 }
 
-// A method by which Go's library may ask for the type is doubtful; one with other
-// parameters or results is not.
+// A method that Go's library may call through an interface is doubtful. With other
+// parameters or results it is not.
 func TestMethodsTheLibraryAsksFor(t *testing.T) {
 	ws := open(t, map[string]string{
 		"go.mod": "module m\n\ngo 1.24\n",

@@ -9,14 +9,15 @@ import (
 	"quarry/internal/symbols"
 )
 
-// origin is the meaning of a name in a file that imports it or might.
+// origin tells where the renamed name comes from in a file that may import it.
 type origin struct {
-	rest    verdict            // anywhere in the file
-	at      map[int]verdict    // in a statement that imports it, by token
-	modules map[string]verdict // the meaning of the name after a module name and a dot
+	rest    verdict            // verdict for occurrences outside import statements
+	at      map[int]verdict    // verdicts in import statements, by token index
+	modules map[string]verdict // verdicts for the name after a module's name and a dot
 }
 
-// imports returns the origin of the name in the file; each file has one.
+// imports determines, by the file's imports, where the renamed name comes from. The
+// result is cached.
 func (c *code) imports() *origin {
 	if c.from != nil {
 		return c.from
@@ -41,8 +42,8 @@ func (c *code) imports() *origin {
 	return c.from
 }
 
-// carry finds the files that import the name from its definition, so that other files can
-// import it from them.
+// carry finds the files that import the name from the definition's file, directly or
+// through others, so that further files can import it from them.
 func (f *finder) carry(ctx context.Context, from Source, paths []string) error {
 	if f.member || !slices.Contains([]string{"Python", "JavaScript", "TypeScript"}, f.lang) {
 		return nil
@@ -72,7 +73,8 @@ func (f *finder) carry(ctx context.Context, from Source, paths []string) error {
 	return nil
 }
 
-// dotted reads words separated by dots, and returns the token after them.
+// dotted reads the dotted name that begins at token k, and returns the index of the token
+// after it.
 func (c *code) dotted(k int) (words string, next int) {
 	for c.word(k) && (words == "" || !c.Tokens[k].First) {
 		words += c.str(k)
@@ -85,7 +87,7 @@ func (c *code) dotted(k int) (words string, next int) {
 	return words, k
 }
 
-// packageOf returns the package of a Java, Kotlin or Scala file.
+// packageOf returns the package declared in a Java, Kotlin or Scala file.
 func (c *code) packageOf() string {
 	for k := range c.Tokens {
 		if c.Tokens[k].First && c.str(k) == "package" {
@@ -97,7 +99,7 @@ func (c *code) packageOf() string {
 }
 
 // importsByPackage reads the imports of Java, Kotlin and Scala. A name that a file does not
-// import is from its own package, or from a package that is imported as a whole.
+// import comes from the file's own package, or from a package that is imported as a whole.
 func (c *code) importsByPackage() {
 	o := c.from
 	switch c.packageOf() {
@@ -138,10 +140,10 @@ func (c *code) importsByPackage() {
 	o.modules[strings.TrimSuffix(strings.TrimSuffix(own, c.name), ".")] = verdict{sure, ""}
 }
 
-// whole returns the definition's name with its container.
+// whole returns the definition's name, qualified by its container.
 func (f *finder) whole() string { return qualified(&f.meant[0]) }
 
-// importsOfPython reads import and from statements.
+// importsOfPython reads Python's import and from statements.
 func (c *code) importsOfPython() {
 	o := c.from
 	o.rest = verdict{left, "not imported"}
@@ -195,8 +197,8 @@ func (c *code) importsOfPython() {
 	}
 }
 
-// module reports whether a module of Python is the file of the definition, or re-exports
-// the name.
+// module judges a Python module: whether it is the definition's file or re-exports the
+// name.
 func (c *code) module(name string) verdict {
 	at := strings.ReplaceAll(name, ".", "/")
 	if dots := len(name) - len(strings.TrimLeft(name, ".")); dots > 0 {
@@ -216,8 +218,8 @@ func (c *code) module(name string) verdict {
 	}
 }
 
-// passes reports whether the file with a path, without its extension, defines the name or
-// imports it from the definition.
+// passes judges a file, given by its path without extension: whether it defines the name
+// or imports it from the definition.
 func (c *code) passes(at, shown string) verdict {
 	for _, p := range []string{at, at + "/index", at + "/__init__"} {
 		if c.carriers[p] {
@@ -227,7 +229,7 @@ func (c *code) passes(at, shown string) verdict {
 	return verdict{doubtful, "imported from " + shown}
 }
 
-// stem returns a path without the extension of a source file.
+// stem returns a path without a source file's extension.
 func stem(p string) string {
 	p = strings.TrimSuffix(p, path.Ext(p))
 	return strings.TrimSuffix(p, ".d")

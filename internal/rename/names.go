@@ -9,15 +9,15 @@ import (
 	"quarry/search"
 )
 
-// last is the last part of a dotted name.
+// last returns the last element of a dotted name.
 func last(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
 
 func isType(kind string) bool {
 	return slices.Contains([]string{"class", "struct", "interface", "enum", "type"}, kind)
 }
 
-// constructs reports whether a definition is a constructor or destructor of a class of
-// its own name.
+// constructs reports whether a definition is a constructor or destructor of the class
+// that contains it.
 func constructs(name, container, kind string) bool {
 	return !isType(kind) && last(container) == strings.TrimPrefix(name, "~")
 }
@@ -46,12 +46,13 @@ func (c *code) judgeDefinition(d *symbols.Symbol) (class, string) {
 	return doubtful, "may override it, or be overridden"
 }
 
-// nominal reports whether in a language a class can replace another only by naming it.
+// nominal reports whether, in a language, a class can only be used in place of another if
+// it names it as a base.
 func nominal(lang string) bool {
 	return slices.Contains([]string{"Java", "Kotlin", "Scala", "C#", "C++", "Swift"}, lang)
 }
 
-// inherited returns why a definition may not be renamed alone; "" if there is no reason.
+// inherited returns why a definition may not be renamed on its own, or "".
 func (c *code) inherited(d *symbols.Symbol) string {
 	switch {
 	case c.lang == "Python" && c.container == "" && c.listed():
@@ -71,7 +72,7 @@ func (c *code) inherited(d *symbols.Symbol) string {
 	return "a type that " + last(c.container) + " derives from may have it"
 }
 
-// listed reports whether the name is in a string after __all__.
+// listed reports whether __all__ contains the name.
 func (c *code) listed() bool {
 	for k := range c.Tokens {
 		if c.str(k) != "__all__" {
@@ -86,7 +87,7 @@ func (c *code) listed() bool {
 	return false
 }
 
-// typeAt returns the innermost type around an offset, or nil.
+// typeAt returns the innermost type that contains an offset, or nil.
 func (c *code) typeAt(at int) (found *symbols.Symbol) {
 	for k := range c.defs {
 		if d := &c.defs[k]; (d.Kind.IsType() || d.Kind == symbols.Impl) && d.Start <= at && at < d.End && d.NameAt != at && (found == nil || d.Start >= found.Start) {
@@ -96,7 +97,7 @@ func (c *code) typeAt(at int) (found *symbols.Symbol) {
 	return found
 }
 
-// bases returns the base types named in the header of a type.
+// bases returns the base types in the header of a type.
 func (c *code) bases(d *symbols.Symbol) (names []string) {
 	k, _ := slices.BinarySearchFunc(c.Tokens, d.NameAt+1, func(t symbols.Token, at int) int { return t.Start - at })
 	after := c.lang == "Python"
@@ -118,8 +119,8 @@ func (c *code) bases(d *symbols.Symbol) (names []string) {
 	return names
 }
 
-// derives reports whether no base type of t, direct or indirect, has the name; false if not
-// all of them are known.
+// derives reports whether no base type of t, direct or indirect, has the name. It returns
+// false if some base types are unknown.
 func (c *code) derives(ctx context.Context, from Source, t *symbols.Symbol, seen map[string]bool) bool {
 	for _, base := range c.bases(t) {
 		if seen[base] {
@@ -146,7 +147,7 @@ func (c *code) derives(ctx context.Context, from Source, t *symbols.Symbol, seen
 	return true
 }
 
-// judgeMember classifies the name of a member of a type.
+// judgeMember classifies the name if it is the name of a member.
 func (c *code) judgeMember(i int, before string) (class, string) {
 	own := last(c.container)
 	call := c.punct(i+1, "(")
@@ -182,12 +183,13 @@ func (c *code) judgeMember(i int, before string) (class, string) {
 	return sure, ""
 }
 
-// implicit reports whether methods of a language name members without this or self.
+// implicit reports whether methods of a language can name members without this or self.
 func implicit(lang string) bool {
 	return !slices.Contains([]string{"Python", "JavaScript", "TypeScript", "Rust", "PHP", "Lua", "Perl"}, lang)
 }
 
-// judgeKey classifies a name without a dot in a language where members need one.
+// judgeKey classifies a name without a dot in a language where access to members requires
+// one.
 func (c *code) judgeKey(i int) (class, string) {
 	switch open := c.opener(i); {
 	case c.Language == "Python" && c.ownMember(i) && c.outermost(c.Tokens[i].Start) == nil:
@@ -200,7 +202,8 @@ func (c *code) judgeKey(i int) (class, string) {
 	return doubtful, "may be a key"
 }
 
-// ownMember reports whether the innermost type around token i is the container.
+// ownMember reports whether the innermost type that contains token i is the definition's
+// container.
 func (c *code) ownMember(i int) bool {
 	d := c.typeAt(c.Tokens[i].Start)
 	if in := c.outermost(c.Tokens[i].Start); d == nil && in != nil && c.lang == "C++" {
@@ -216,8 +219,8 @@ func (c *code) ownMember(i int) bool {
 	return d != nil && whole == c.container && (c.path == c.home || c.lang == "C++")
 }
 
-// within reports whether between the innermost type and token i a body opens after a word:
-// new T() {, or function() {.
+// within reports whether, inside the innermost type, token i is in a body that opens after
+// word: new T() {, or function() {.
 func (c *code) within(i int, word string) bool {
 	d := c.typeAt(c.Tokens[i].Start)
 	for o := c.opener(i); o >= 0 && (d == nil || c.Tokens[o].Start > d.NameAt); o = c.opener(o) {
@@ -236,8 +239,8 @@ func (c *code) within(i int, word string) bool {
 	return false
 }
 
-// parameterOf reports whether the name at token i is a parameter in the header of the
-// function around it.
+// parameterOf reports whether the outermost function that contains token i has a parameter
+// of the renamed name.
 func (c *code) parameterOf(i int) bool {
 	f := c.outermost(c.Tokens[i].Start)
 	k, _ := slices.BinarySearchFunc(c.Tokens, f.NameAt, func(t symbols.Token, at int) int { return t.Start - at })
@@ -256,7 +259,7 @@ func (c *code) importStatement(i int) bool {
 	return c.str(i) == "import"
 }
 
-// judgeNamed classifies a name of a file or of a namespace.
+// judgeNamed classifies the name if the definition belongs to a file or namespace.
 func (c *code) judgeNamed(i int, before string) (class, string) {
 	o := c.imports()
 	if v, ok := o.at[i]; ok {

@@ -1,10 +1,9 @@
-// Package rename finds the places to change when a definition gets a new name.
+// Package rename finds the places to change if a definition is renamed.
 //
-// It knows tokens and the table of definitions, and for Go the types in the definition's
-// module, but not the other modules and the library that it uses. So every occurrence of
-// the name has one of three classes: sure, if it certainly means the definition; doubtful,
-// if that is undecided; and left, if it means another definition. Strings are never
-// changed.
+// It knows tokens and the table of definitions. For Go it also knows the types in the
+// definition's module, but not those of other modules and of the library. Every occurrence
+// of the name is classified: sure, if it certainly means the definition; doubtful, if that
+// can't be decided; and left, if it means something else. Strings are never changed.
 package rename
 
 import (
@@ -30,11 +29,11 @@ import (
 
 // Query is a request to rename a definition.
 type Query struct {
-	Old string // Open, Store.Open, or store.go#Store.Open for one of several
+	Old string // Open, Store.Open, or store.go#Store.Open if there are several
 	New string
 	search.Scope
 	Doubtful bool // also rename doubtful places
-	Sure     bool // skip doubtful places; if neither is set, a doubtful place stops the rename
+	Sure     bool // skip doubtful places; if neither flag is set, doubtful places prevent the rename
 	Comments bool // also rename in comments
 }
 
@@ -43,8 +42,8 @@ type Place struct {
 	Path       string
 	Line       int
 	Start, End int
-	Text       string // of the line
-	Why        string // the reason why it is doubtful or left
+	Text       string // the line
+	Why        string // why the place is doubtful or left
 }
 
 // Plan holds the changes of a rename.
@@ -53,9 +52,9 @@ type Plan struct {
 	Sure       []Place
 	Doubtful   []Place
 	Left       []Place
-	Comments   int // places in comments
-	Strings    int // in strings
-	Texts      int // in files that are not code
+	Comments   int // number of places in comments
+	Strings    int // number of places in strings
+	Texts      int // number of places in files that are not code
 	Ops        []change.Op
 }
 
@@ -67,14 +66,14 @@ type Source interface {
 	Symbols(ctx context.Context, q search.SymbolQuery) (*search.SymbolResult, error)
 }
 
-// maxText is the largest file that is searched.
+// maxText is the size of the largest file that is searched.
 const maxText = 8 << 20
 
 var identifier = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[\p{L}_$][\p{L}\p{N}_$]*[?!]?$`)
 })
 
-// Find computes the plan.
+// Find makes the plan of a rename.
 func Find(ctx context.Context, from Source, q Query) (*Plan, error) {
 	if !identifier().MatchString(q.New) {
 		return nil, fault.New(fault.InvalidArgument, fmt.Sprintf("invalid name %q", q.New), "give the new name alone, without its container")
@@ -123,30 +122,30 @@ func Find(ctx context.Context, from Source, q Query) (*Plan, error) {
 	return f.out, nil
 }
 
-// finder computes one plan.
+// finder makes one plan.
 type finder struct {
 	q               Query
 	container, name string
 	kind            string
 	lang            string
-	at              string // the folder of the definition
-	home            string // the file of the definition, its package, and its enclosing definition
+	at              string // the definition's folder
+	home            string // the definition's file, package and container
 	pkg             string
-	member          bool            // it is a member of a type
-	bare            bool            // of a type whose base types don't have the name
-	keyed           bool            // a member of an object without a type
-	local           *symbols.Symbol // the function that contains it
+	member          bool            // the definition is a member of a type
+	bare            bool            // the member's type has no base type with such a member
+	keyed           bool            // the definition is a member of an object without a type
+	local           *symbols.Symbol // the function that contains the definition
 	alone           bool            // no other definition has the name
-	rivals          bool            // another type or namespace has the container's name
-	carriers        map[string]bool // files from which it can be imported, without extensions
+	rivals          bool            // another type or namespace has the same name as the container
+	carriers        map[string]bool // files, without extensions, from which the name can be imported
 	same            []search.Symbol
-	meant           []search.Symbol // definitions that are renamed
-	mod             string          // the module's path, for Go
+	meant           []search.Symbol // the definitions to rename
+	mod             string          // path of the Go module
 	modDir          string
-	types           map[spot]verdict // the verdicts of Go's types
-	ours            map[spot]bool    // renamed definitions, and fields that embed them
-	pkgName         string           // the name of the definition's package, for Go
-	crossing        *Place           // a place in another package, for Go
+	types           map[spot]verdict // verdicts by Go's types
+	ours            map[spot]bool    // the renamed definitions, and fields that embed them
+	pkgName         string           // name of the definition's Go package
+	crossing        *Place           // a place in another Go package
 	out             *Plan
 }
 
@@ -157,15 +156,15 @@ type code struct {
 	text      []byte
 	*symbols.Code
 	defs   []symbols.Symbol
-	byName map[int]*symbols.Symbol // by the offset of their names
+	byName map[int]*symbols.Symbol // by the offset of the name
 
-	placed, line int // offset of the last place, and the number of lines before it
+	placed, line int // offset of the latest place, and the number of lines before it
 	from         *origin
 	declaring    map[string]bool
-	openers      []int32 // the bracket around each token: see opener
+	openers      []int32 // for each token, the bracket that contains it: see opener
 }
 
-// take reads and parses a file; it returns nil if the file is not code.
+// take reads and parses a file. It returns nil if the file is not code.
 func (f *finder) take(ctx context.Context, from Source, p string) (*code, []byte, error) {
 	data, err := from.ReadBytes(ctx, p, maxText)
 	if err != nil {
@@ -204,7 +203,7 @@ func (f *finder) take(ctx context.Context, from Source, p string) (*code, []byte
 	return c, data, nil
 }
 
-// file classifies the places of one file.
+// file classifies the places in one file.
 func (f *finder) file(ctx context.Context, from Source, p string) error {
 	c, data, err := f.take(ctx, from, p)
 	if c == nil {
@@ -253,7 +252,7 @@ func (f *finder) file(ctx context.Context, from Source, p string) error {
 	if len(edits) > 0 {
 		slices.SortFunc(edits, func(a, b change.Edit) int { return cmp.Compare(a.Start, b.Start) })
 		op := change.Op{Verb: change.EditFile, Path: p, Version: version.Of(data).String(), Edits: edits}
-		if lang == "Java" && p == f.home && f.container == "" && f.isType() && path.Base(p) == f.name+".java" { // required by Java
+		if lang == "Java" && p == f.home && f.container == "" && f.isType() && path.Base(p) == f.name+".java" { // Java requires the file to have the name of its public class
 			op.Verb, op.To = change.MovePath, path.Join(c.dir, f.q.New+".java")
 		}
 		f.out.Ops = append(f.out.Ops, op)
@@ -261,7 +260,7 @@ func (f *finder) file(ctx context.Context, from Source, p string) error {
 	return nil
 }
 
-// place describes the name at an offset; offsets are passed in increasing order.
+// place describes the place at an offset. Offsets must be passed in ascending order.
 func (c *code) place(at int, why string) Place {
 	c.line += bytes.Count(c.text[c.placed:at], []byte{'\n'})
 	c.placed = at
@@ -275,10 +274,10 @@ func (c *code) place(at int, why string) Place {
 }
 
 const (
-	// maxShown is how much of a line is shown before and after a name.
+	// maxShown limits the bytes of a line shown before and after a name.
 	maxShown = 500
-	// maxCompared bounds the work on one file, since each place is compared with its
-	// definitions: a second or two.
+	// maxCompared limits the work for one file, in which each place is compared with all
+	// definitions. The limit takes a second or two.
 	maxCompared = 1 << 30
 )
 
@@ -289,7 +288,7 @@ func (c *code) str(i int) string {
 	return string(c.text[c.Tokens[i].Start:c.Tokens[i].End])
 }
 
-// punct reports whether token i is the punctuation s.
+// punct reports whether token i is the punctuation mark s.
 func (c *code) punct(i int, s string) bool {
 	return i >= 0 && i < len(c.Tokens) && c.Tokens[i].Kind == symbols.Punct && c.str(i) == s
 }
@@ -298,7 +297,7 @@ func (c *code) word(i int) bool {
 	return i >= 0 && i < len(c.Tokens) && c.Tokens[i].Kind == symbols.Word
 }
 
-// countWords counts a name in a text, as a whole word.
+// countWords counts the occurrences of a name in a text, as a whole word.
 func countWords(text, name string) int { return len(wordAt(text, name)) }
 
 func wordAt(text, name string) (at []int) {
@@ -328,7 +327,7 @@ const (
 	sure
 )
 
-// judge classifies the name at token i.
+// judge classifies the occurrence at token i.
 func (c *code) judge(i int, lang string) (class, string) {
 	at := c.Tokens[i].Start
 	if v, ok := c.types[spot{c.path, at}]; ok {
@@ -352,7 +351,7 @@ func (c *code) judge(i int, lang string) (class, string) {
 	return class, why
 }
 
-// related reports whether files of two languages use each other's names.
+// related reports whether code in language a can use names defined in language b.
 func related(a, b string) bool {
 	for _, set := range []string{"C C++", "JavaScript TypeScript", "Java Kotlin Scala"} {
 		if l := strings.Fields(set); slices.Contains(l, a) && slices.Contains(l, b) {
@@ -362,7 +361,7 @@ func related(a, b string) bool {
 	return false
 }
 
-// outermost returns the outermost function around an offset, or nil.
+// outermost returns the outermost function that contains an offset, or nil.
 func (c *code) outermost(at int) *symbols.Symbol {
 	for k := range c.defs {
 		d := &c.defs[k]
@@ -373,7 +372,7 @@ func (c *code) outermost(at int) *symbols.Symbol {
 	return nil
 }
 
-// judgeAny classifies by names, containers and imports.
+// judgeAny classifies by names, containers and imports, for any language.
 func (c *code) judgeAny(i int) (class, string) {
 	before := c.qualifier(i)
 	switch {
@@ -385,7 +384,8 @@ func (c *code) judgeAny(i int) (class, string) {
 	return c.judgeNamed(i, before)
 }
 
-// qualifier returns the word before the dot before token i; "" if there is no dot.
+// qualifier returns the word before the dot that precedes token i, or "" if there is no
+// dot.
 func (c *code) qualifier(i int) string {
 	k := i - 1
 	switch {
@@ -404,20 +404,20 @@ func (c *code) qualifier(i int) string {
 	return ""
 }
 
-// declared reports whether the function around token i itself declares the name, as a
-// variable or a parameter.
+// declared reports whether the function that contains token i itself declares the name,
+// as a variable or parameter.
 func (c *code) declared(i int) bool {
 	f := c.outermost(c.Tokens[i].Start)
 	return f != nil && c.declares(f, c.name)
 }
 
-// shadows reports whether the function around token i declares another name.
+// shadows reports whether the function that contains token i declares the given name.
 func (c *code) shadows(i int, name string) bool {
 	f := c.outermost(c.Tokens[i].Start)
 	return f != nil && c.declares(f, name)
 }
 
-// declares reports whether a function declares a name; each answer is cached.
+// declares reports whether a function declares a name. The answers are cached.
 func (c *code) declares(f *symbols.Symbol, name string) bool {
 	key := fmt.Sprint(f.NameAt, " ", name)
 	declares, known := c.declaring[key]
@@ -460,7 +460,7 @@ func (c *code) isDeclaration(k int) bool {
 		(c.punct(k-1, "(") || c.punct(k-1, ",")) && c.punct(k+1, ":") || c.word(k-1) && c.Tokens[k-1].End < c.Tokens[k].Start && (c.punct(k+1, "=") || c.punct(k+1, ";") || c.punct(k+1, ",") || c.punct(k+1, ")")) && !keyword(c.str(k-1))
 }
 
-// parameter reports whether token k is the name of a parameter: of function f(a, b), or
+// parameter reports whether token k is the name of a parameter, as in function f(a, b) or
 // def f(a, *b).
 func (c *code) parameter(k int) bool {
 	for c.punct(k-1, "*") || c.punct(k-1, ".") {
@@ -484,8 +484,8 @@ func keyword(w string) bool {
 	return slices.Contains([]string{"return", "new", "await", "throw", "in", "of", "not", "and", "or", "case", "else", "yield", "typeof", "instanceof", "go", "defer", "raise", "assert", "if", "while", "is", "import", "from", "use", "extends", "throws", "implements", "as", "keyof", "satisfies", "infer", "void", "delete", "default", "is", "super", "export"}, w)
 }
 
-// Undecided returns an error for a plan with doubtful places if the query does not decide
-// about them. The hint tells the caller how to decide.
+// Undecided returns an error if a plan has doubtful places and the query doesn't say how
+// to treat them. places limits the places listed; hint tells the caller how to decide.
 func (p *Plan) Undecided(q *Query, places int, hint string) error {
 	if len(p.Doubtful) == 0 || q.Doubtful || q.Sure {
 		return nil
@@ -493,8 +493,8 @@ func (p *Plan) Undecided(q *Query, places int, hint string) error {
 	return fault.New(fault.InvalidArgument, "nothing was changed: "+p.Text(q, places), hint)
 }
 
-// Set returns the plan as a change. If files change meanwhile, the plan is made again, and
-// refused if something is then undecided.
+// Set returns the plan as a set of changes. If files change in the meantime, the plan is
+// made again. If the new plan is undecided, the change is refused.
 func (p *Plan) Set(from Source, q Query, hint string) change.Set {
 	return change.Set{
 		Ops: p.Ops, Summary: fmt.Sprintf("renamed %s to %s: %s", q.Old, q.New, fault.Count(len(p.Sure), "sure place", "sure places")),
@@ -512,7 +512,7 @@ func (p *Plan) Set(from Source, q Query, hint string) change.Set {
 	}
 }
 
-// Text describes the planned and the omitted changes, with the first doubtful places.
+// Text describes the changes and omissions of a plan. It lists the first doubtful places.
 func (p *Plan) Text(q *Query, places int) string {
 	text := fmt.Sprintf("%d sure", len(p.Sure))
 	if n := len(p.Doubtful); n > 0 {

@@ -44,8 +44,8 @@ func lines(list []rename.Place) string {
 	return strings.Join(out, " ")
 }
 
-// Every place with the name is classified by package, import, container and the
-// declarations of its function.
+// Every occurrence of the name is classified by package, import, container and the
+// declarations in its function.
 func TestFind(t *testing.T) {
 	files := map[string]string{
 		"go.mod":     "module example.com/m\n",
@@ -91,7 +91,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// A field or method of an anonymous type is distinct from the function of that name.
+// A field or method of an anonymous type differs from a function of the same name.
 func TestFindInTypes(t *testing.T) {
 	ws := open(t, map[string]string{
 		"go.mod": "module m\n",
@@ -120,8 +120,8 @@ func g() {
 	}
 }
 
-// A rename covers every place or none: a file that can't be searched or parsed gives an
-// error that names it.
+// A rename includes every place or fails: if a file can't be searched or parsed, the
+// error names it.
 func TestFindIsComplete(t *testing.T) {
 	stress.SkipTiny(t)
 	for _, c := range []struct{ name, text, want string }{
@@ -136,7 +136,7 @@ func TestFindIsComplete(t *testing.T) {
 	}
 }
 
-// The time for a file with the name on each line is proportional to its lines.
+// The time for a file with the name on every line is proportional to the number of lines.
 func TestManyPlaces(t *testing.T) {
 	stress.SkipTiny(t)
 	stress.SkipRace(t)

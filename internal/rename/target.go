@@ -46,7 +46,7 @@ func (f *finder) target(ctx context.Context, from Source) error {
 		}
 		groups[group(&s)] = append(groups[group(&s)], s)
 	}
-	if given && f.container == "" && len(groups) > 1 { // the one at the top level of the file
+	if given && f.container == "" && len(groups) > 1 { // prefer the one at the top level of the file
 		maps.DeleteFunc(groups, func(_ string, g []search.Symbol) bool { return g[0].Container != "" })
 	}
 	switch len(groups) {
@@ -68,14 +68,14 @@ func (f *finder) target(ctx context.Context, from Source) error {
 		return fault.New(fault.InvalidArgument, fmt.Sprintf("there are %d definitions of %s: %s", len(groups), f.q.Old, strings.Join(list[:min(len(list), 10)], ", ")), "name one of them like that")
 	}
 	for key := range groups {
-		for _, s := range f.same { // every definition in the group
+		for _, s := range f.same { // all definitions in the group
 			if group(&s) == key {
 				f.meant = append(f.meant, s)
 			}
 		}
 	}
 	if i := slices.IndexFunc(f.meant, func(s search.Symbol) bool { return strings.HasPrefix(path.Ext(s.Path), ".h") }); i > 0 {
-		f.meant[0], f.meant[i] = f.meant[i], f.meant[0] // the type is in the header
+		f.meant[0], f.meant[i] = f.meant[i], f.meant[0] // begin with the one in the type's header
 	}
 	d := &f.meant[0]
 	f.out.Definition, f.container, f.kind, f.at = *d, d.Container, d.Kind, path.Dir(d.Path)
@@ -90,7 +90,7 @@ func (f *finder) target(ctx context.Context, from Source) error {
 	return f.surroundings(ctx, from)
 }
 
-// surroundings determines the context of the definition.
+// surroundings determines the definition's context.
 func (f *finder) surroundings(ctx context.Context, from Source) error {
 	texts := f.out.Texts
 	c, _, err := f.take(ctx, from, f.home)
@@ -112,7 +112,7 @@ func (f *finder) surroundings(ctx context.Context, from Source) error {
 		}
 	}
 	if strings.Contains(f.container, ".") && !f.member && f.local == nil || c.lang == "C++" && f.container != "" && !f.member && f.kind != "function" && f.kind != "prototype" && !f.isType() {
-		f.member = true // of a class declared in another file
+		f.member = true // its class is declared in another file
 	}
 	f.carriers = map[string]bool{}
 	for _, d := range f.meant {
@@ -139,14 +139,15 @@ func qualified(s *search.Symbol) string {
 	return s.Name
 }
 
-// group returns the key shared by definitions that count as one: in Go the package and the
-// container, since a function may have a file for each system.
+// group returns a key. Definitions with the same key are renamed together. In Go it is the
+// package and the container, since a function may be defined in a file per operating
+// system.
 func group(s *search.Symbol) string {
 	if symbols.Language(s.Path, nil) == "Go" {
 		return path.Dir(s.Path) + " " + s.Container
 	}
 	switch symbols.Language(s.Path, nil) {
-	case "C", "C++": // a header and its source file
+	case "C", "C++": // declared in a header, defined in a source file
 		return stem(path.Base(s.Path)) + " " + s.Container
 	case "Java": // a field and a method may share a name
 		return s.Path + " " + s.Container + " " + s.Kind

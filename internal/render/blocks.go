@@ -8,11 +8,11 @@ import (
 
 // Shown is the part of a search result that fits in an answer.
 type Shown struct {
-	// Files are those shown, with the lines shown.
+	// Files are the shown files, with only the shown lines.
 	Files []search.FileMatch
 	// Results counts the blocks, files or lines shown, depending on the form of the text.
 	Results int
-	// CutPath and CutLine are set if the last result is incomplete: they say where it
+	// CutPath and CutLine are set if the last result is incomplete. They say where it
 	// continues.
 	CutPath string
 	CutLine int
@@ -30,8 +30,9 @@ func (l Limits) Full(n int) bool { return l.Budget > 0 && n > l.Budget }
 // BlockLine is the default maximal length of a line in a block.
 const BlockLine = 500
 
-// Blocks appends matches in Roo's form: files with "# path", blocks of numbered lines between
-// "----". gap is the largest difference of line numbers within a block.
+// Blocks appends matches in Roo's form: files as "# path", and blocks of numbered lines
+// between "----". gap is the largest distance, in lines, between consecutive matches of a
+// block.
 func Blocks(dst []byte, files []search.FileMatch, gap int, lim Limits) ([]byte, Shown) {
 	var shown Shown
 	if lim.Line == 0 {
@@ -50,7 +51,7 @@ func Blocks(dst []byte, files []search.FileMatch, gap int, lim Limits) ([]byte, 
 			var fit int
 			dst, fit = appendBlock(dst, f.Lines[at:end], lim)
 			if fit < end-at && shown.Results > 0 {
-				// The next answer contains it as a whole.
+				// Omit the block: the next answer contains it completely.
 				return dst[:mark], shown
 			}
 			shown.add(f, at, at+fit)
@@ -66,8 +67,8 @@ func Blocks(dst []byte, files []search.FileMatch, gap int, lim Limits) ([]byte, 
 	return dst, shown
 }
 
-// Around returns the name of the definition around a matching line, with its container; ""
-// if there is none.
+// Around returns the name of the definition that contains a matching line, qualified by
+// its container, or "".
 func Around(l *search.Line) string {
 	switch s := l.Symbol; {
 	case s == nil:
@@ -80,8 +81,8 @@ func Around(l *search.Line) string {
 }
 
 // appendAround appends "@@ name" before lines whose first match is in a definition, unless
-// they show it or the previous lines were in it. This costs 2.5 % of the text of a search
-// for a name, measured over 30 names.
+// the lines show the name or the previous lines were in the same definition. In searches
+// for 30 names this added 2.5 % to the text.
 func appendAround(dst []byte, lines []search.Line, before string) ([]byte, string) {
 	for i := range lines {
 		if !lines[i].Hit {
@@ -127,7 +128,7 @@ func blockEnd(lines []search.Line, at, gap int) int {
 	for i := at; i < len(lines); i++ {
 		l := &lines[i]
 		if i > at && l.Number != lines[i-1].Number+1 {
-			return i // lines between them are missing, so the contexts don't touch
+			return i // lines are missing in between, so the contexts don't touch
 		}
 		if !l.Hit {
 			continue
@@ -140,7 +141,7 @@ func blockEnd(lines []search.Line, at, gap int) int {
 	return len(lines)
 }
 
-// appendBlock appends the lines of a block, as many as fit, and returns their number.
+// appendBlock appends as many lines of a block as fit, and returns their number.
 func appendBlock(dst []byte, lines []search.Line, lim Limits) ([]byte, int) {
 	for i := range lines {
 		mark := len(dst)

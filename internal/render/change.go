@@ -1,8 +1,8 @@
-// Package render puts the results of the library into sentences, for answers of tools
-// and for the command line.
+// Package render words the results of the library, for answers of tools and for the
+// command line.
 //
-// It is pure: a value comes in, text goes out, and names in the text can't forge a line or
-// control a terminal.
+// Its functions have no side effects. Names in a text can neither forge a line nor control
+// a terminal.
 package render
 
 import (
@@ -34,7 +34,7 @@ func onlyQuotes(name, quoted string) bool {
 	return quoted == `"`+plain+`"`
 }
 
-// Plain is Quote without unnecessary quotes.
+// Plain is like Quote, but omits unnecessary quotes.
 func Plain(name string) string {
 	if q := Quote(name); q == `"`+name+`"` {
 		return name
@@ -58,7 +58,7 @@ func Size(n int64) string {
 	return fmt.Sprintf("%.1f GB", float64(n)/(1<<30))
 }
 
-// Edited is the answer of edit_file, and of modify_note.
+// Edited words the answer of edit_file and modify_note.
 func Edited(c *change.Change) string {
 	name := Quote(c.Paths[0])
 	if len(c.Edits) != 1 {
@@ -86,7 +86,8 @@ func Edited(c *change.Change) string {
 	return fmt.Sprintf("Replaced %s in %s.", fault.Count(e.Count, "occurrence"), name)
 }
 
-// Remaining says which occurrences an edit left unchanged; "" if none.
+// Remaining says which occurrences an edit left unchanged. It returns "" if there are
+// none.
 func Remaining(c *change.Change) string {
 	if len(c.Edits) != 1 || c.Edits[0].Remaining == 0 {
 		return ""
@@ -111,7 +112,7 @@ func Remaining(c *change.Change) string {
 	return fmt.Sprintf("%s %s, on %s %s%s.", fault.Count(e.Remaining, "other occurrence"), verb, word, strings.Join(list, ", "), more)
 }
 
-// Written is the answer of write_file.
+// Written words the answer of write_file.
 func Written(c *change.Change) string {
 	verb := "Overwrote"
 	if c.Created {
@@ -120,7 +121,7 @@ func Written(c *change.Change) string {
 	return fmt.Sprintf("%s file %s (%s).", verb, Quote(c.Paths[0]), Size(c.Size))
 }
 
-// MadeFolder is the answer of create_folder.
+// MadeFolder words the answer of create_folder.
 func MadeFolder(c *change.Change) string {
 	if c.Unchanged {
 		return fmt.Sprintf("Folder %s already exists.", Quote(c.Paths[0]))
@@ -128,7 +129,7 @@ func MadeFolder(c *change.Change) string {
 	return fmt.Sprintf("Created folder %s.", Quote(c.Paths[0]))
 }
 
-// Moved is the answer of move_file and organize_note.
+// Moved words the answer of move_file and organize_note.
 func Moved(c *change.Change) string {
 	if c.Unchanged {
 		return fmt.Sprintf("No changes made: source and destination are the same path (%s).", Quote(c.Paths[0]))
@@ -136,7 +137,7 @@ func Moved(c *change.Change) string {
 	return fmt.Sprintf("Moved %s to %s.", Quote(c.Paths[0]), Quote(c.Paths[1]))
 }
 
-// Links says what a move did to links; "" if nothing.
+// Links says how a move changed links. It returns "" if it didn't.
 func Links(c *change.Change) string {
 	if c.Links == nil {
 		return ""
@@ -166,7 +167,7 @@ func Links(c *change.Change) string {
 	return strings.Join(parts, " ")
 }
 
-// Deleted is the answer of delete_file.
+// Deleted words the answer of delete_file.
 func Deleted(c *change.Change) string {
 	name := Plain(c.Paths[0])
 	if c.Trash != nil && c.Trash.Kind == change.TrashNone {
@@ -175,12 +176,12 @@ func Deleted(c *change.Change) string {
 	return fmt.Sprintf("Deleted '%s' to trash.", name)
 }
 
-// CreatedNote is the answer of create_note.
+// CreatedNote words the answer of create_note.
 func CreatedNote(c *change.Change) string {
 	return fmt.Sprintf("Successfully created note at %s.", Quote(c.Paths[0]))
 }
 
-// Undone is the answer of undo_change.
+// Undone words the answer of undo_change.
 func Undone(c *change.Change) string {
 	if c.Did.Verb == change.RolledBack {
 		if c.Unchanged {
@@ -201,7 +202,7 @@ func Undone(c *change.Change) string {
 	return fmt.Sprintf("Undid change %s (%s).", c.Undoes, strings.TrimPrefix(c.Summary, "undo "+c.Undoes+": "))
 }
 
-// Reviewed is the answer to a change that a person accepted in part, made by any tool.
+// Reviewed words the answer to a change, by any tool, that a person accepted in part.
 func Reviewed(r *change.Reviewed) string {
 	n := len(r.Written)
 	s := fmt.Sprintf("Accepted in part: %d of %s.\nWritten: %s\nRefused, not written: %s",
@@ -215,7 +216,7 @@ func Reviewed(r *change.Reviewed) string {
 	return s
 }
 
-// Set is the answer to a set of changes: one line per file.
+// Set words the answer to a set of changes, with one line per file.
 func Set(c *change.Change) string {
 	var b strings.Builder
 	switch {
@@ -240,15 +241,15 @@ func Set(c *change.Change) string {
 }
 
 const (
-	// maxSetFiles is how many files an answer names.
+	// maxSetFiles limits the files that an answer names.
 	maxSetFiles = 200
-	// maxVersions is for how many files it gives the versions: after a change of many
-	// files the next one is rarely about their lines.
+	// maxVersions is the number of files up to which an answer gives their versions.
+	// After a change of many files, the next change rarely selects lines in them.
 	maxVersions = 3
 )
 
-// Version shortens a version for answers: to its first 12 digits, which every tool accepts
-// instead of the whole.
+// Version returns the first 12 digits of a version, which every tool accepts instead of
+// the whole.
 func Version(v string) string { return v[:min(len(v), 12)] }
 
 // setVerbs describes in one word what a set did to a file.

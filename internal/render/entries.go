@@ -9,7 +9,7 @@ import (
 	"quarry/search"
 )
 
-// Entries appends a listing, one line each, and returns how many fit.
+// Entries appends a listing with one line per entry, and returns how many entries fit.
 func Entries(dst []byte, list []search.Entry, zone *time.Location, lim Limits) ([]byte, int) {
 	for i := range list {
 		mark := len(dst)
@@ -31,8 +31,8 @@ func Entries(dst []byte, list []search.Entry, zone *time.Location, lim Limits) (
 	return dst, len(list)
 }
 
-// Tree appends entries as a tree, each indented by its folders below the first above ones, and
-// returns how many fit.
+// Tree appends entries as a tree. An entry is indented by the number of folders above it,
+// minus above. Tree returns how many entries fit.
 func Tree(dst []byte, list []search.Entry, above int, lim Limits) ([]byte, int) {
 	for i := range list {
 		mark := len(dst)
@@ -44,7 +44,7 @@ func Tree(dst []byte, list []search.Entry, above int, lim Limits) ([]byte, int) 
 		if base := e.Path[strings.LastIndexByte(e.Path, '/')+1:]; EncodedName(base) == "" {
 			dst = append(dst, base...)
 		} else {
-			dst = AppendPath(dst, e.Path) // whole: a part of an encoded path is invalid
+			dst = AppendPath(dst, e.Path) // the whole path, since a part of an encoded path is invalid
 		}
 		if e.Folder {
 			dst = append(dst, '/')
@@ -83,7 +83,7 @@ func Info(dst []byte, i *search.Info, zone *time.Location) []byte {
 }
 
 // Lines appends numbered lines and, after a blank line, their range. asked is the last
-// requested line, 0 for the end of the file.
+// requested line, or 0 for the end of the file.
 func Lines(dst []byte, t *search.Text, start, asked int) []byte {
 	for i, text := range t.Lines {
 		dst = strconv.AppendInt(dst, int64(t.First+i), 10)

@@ -10,7 +10,7 @@ import (
 	"quarry/fault"
 )
 
-// Action is the requested action, as far as the wording of an error depends on it.
+// Action is the action that failed. It affects the wording of the error.
 type Action string
 
 const (
@@ -25,8 +25,8 @@ const (
 	Undoing  Action = "undo"
 )
 
-// Error words an error for the tools, without the leading "Error: " and without the hint,
-// which is fault.HintOf.
+// Error words an error for the tools. The result has no leading "Error: ", and no hint;
+// for that, use fault.HintOf.
 func Error(action Action, path string, err error) string {
 	var missing *change.NotFoundError
 	var line *change.LineError
@@ -35,7 +35,7 @@ func Error(action Action, path string, err error) string {
 	var binary *fault.BinaryError
 	var partly *change.PartialError
 	switch {
-	case errors.As(err, &partly): // it has the text of its cause
+	case errors.As(err, &partly): // its text includes that of its cause
 		return Sentence(partly.Error())
 	case errors.As(err, &missing):
 		return fmt.Sprintf("Text '%s' not found in %s", strings.ToValidUTF8(missing.Old, "\ufffd"), Plain(path))
@@ -66,7 +66,7 @@ func movePath(e *change.MoveError) string {
 }
 
 func pathError(action Action, path string, e *fault.PathError) string {
-	path = cmp.Or(path, e.Path) // an undo has no path
+	path = cmp.Or(path, e.Path) // for example, an undo has no path
 	switch fault.CodeOf(e) {
 	case fault.NotFound:
 		switch action {
@@ -98,7 +98,7 @@ func cause(e *fault.PathError) string {
 	return e.Err.Error()
 }
 
-// denied words the policy's refusal.
+// denied words a refusal by the policy.
 func denied(e *fault.PathError) string {
 	if strings.HasSuffix(e.Name, "/") {
 		return fmt.Sprintf("Access denied: Cannot access files in '%s' directory (protected system folder)", e.Name)
@@ -106,7 +106,7 @@ func denied(e *fault.PathError) string {
 	return fmt.Sprintf("Access denied: '%s' may not be accessed (%s)", Plain(e.Name), e.Rule)
 }
 
-// Sentence capitalises a message, unless it starts with a name.
+// Sentence capitalizes a message, unless it begins with a name.
 func Sentence(s string) string {
 	word, _, _ := strings.Cut(s, " ")
 	for _, r := range word {

@@ -8,9 +8,9 @@ import (
 	"quarry/search"
 )
 
-// Excerpts appends matches in the vault's form: files with "## path", excerpts of numbered
-// lines with ">" at matching ones. A file shows at most most excerpts; adjacent lines form
-// one.
+// Excerpts appends matches in the vault's form: files as "## path", and excerpts of
+// numbered lines with ">" at matching ones. Consecutive lines form one excerpt. Each file
+// has at most most excerpts.
 func Excerpts(dst []byte, files []search.FileMatch, most int, lim Limits) ([]byte, Shown) {
 	var shown Shown
 	if lim.Line == 0 {
@@ -49,7 +49,7 @@ func Excerpts(dst []byte, files []search.FileMatch, most int, lim Limits) ([]byt
 	return dst, shown
 }
 
-// runEnd returns the end of the consecutive lines that begin at at.
+// runEnd returns the end of the run of consecutive lines that begins at index at.
 func runEnd(lines []search.Line, at int) int {
 	for at++; at < len(lines) && lines[at].Number == lines[at-1].Number+1; at++ {
 	}
@@ -67,7 +67,7 @@ func appendExcerptLine(dst []byte, l *search.Line, most int) []byte {
 	return appendWindow(dst, cut(l, l.Text, most))
 }
 
-// appendWindow appends a part of a line, with dots where text is missing.
+// appendWindow appends a part of a line, with dots where text is omitted.
 func appendWindow(dst []byte, w window) []byte {
 	if w.before {
 		dst = append(dst, "..."...)
@@ -79,7 +79,7 @@ func appendWindow(dst []byte, w window) []byte {
 	return dst
 }
 
-// MatchLine is the maximal length of a match's text in a list.
+// MatchLine is the maximum length of a matching line in a list.
 const MatchLine = 200
 
 // Matches appends matching lines as a list: - `path:12`: text.
@@ -108,7 +108,7 @@ func Matches(dst []byte, files []search.FileMatch, lim Limits) ([]byte, Shown) {
 	return dst, shown
 }
 
-// trimmed returns a line without leading white space, with adjusted spans.
+// trimmed returns a line without leading white space. Its spans are adjusted.
 func trimmed(l *search.Line) *search.Line {
 	n := len(l.Text) - len(bytes.TrimLeftFunc(l.Text, unicode.IsSpace))
 	if n == 0 || len(l.Spans) == 0 {

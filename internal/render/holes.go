@@ -6,8 +6,8 @@ import (
 	"quarry/search"
 )
 
-// Holes returns the texts in the holes of the structures that begin in line i of a file, by
-// name. Text that limits removed from the lines is missing.
+// Holes returns, by name, the captured texts of the structural matches that begin in line i
+// of a file. Text that limits removed from the lines is missing.
 func Holes(lines []search.Line, i int) (all []map[string]string) {
 	if len(lines[i].Holes) == 0 {
 		return nil

@@ -17,8 +17,8 @@ import (
 // HunkBytes limits how much of a change an answer shows: about 60 lines.
 const HunkBytes = 3 << 10
 
-// Hunks shows the changes in a file, with one line of context, each hunk under "@@" and its
-// first line's number. It returns "" if that takes more than most bytes.
+// Hunks shows the changes in a file with one line of context. Each hunk begins with "@@"
+// and the number of its first line. Hunks returns "" if the text would exceed most bytes.
 func Hunks(d *change.PathDiff, most int) string {
 	if d.Cut != (change.Cut{}) {
 		return ""
@@ -43,14 +43,14 @@ func Hunks(d *change.PathDiff, most int) string {
 	return b.String()
 }
 
-// newLine parses the number of a hunk's first line in the new file.
+// newLine parses the number, in the new file, of a hunk's first line.
 func newLine(header string) int {
 	_, rest, _ := strings.Cut(header, "+")
 	n, _ := strconv.Atoi(rest[:strings.IndexFunc(rest+" ", func(r rune) bool { return r < '0' || r > '9' })])
 	return n
 }
 
-// appendHunk appends the changed lines of a hunk with one line before and after.
+// appendHunk appends the changed lines of a hunk, with one line before and one after.
 func appendHunk(b *strings.Builder, lines []string, number int) {
 	keep := make([]bool, len(lines))
 	for i, l := range lines {
@@ -74,8 +74,9 @@ func appendHunk(b *strings.Builder, lines []string, number int) {
 	}
 }
 
-// ChangedLines shows a change after its sentence: the hunks of each file if all of them fit,
-// else nothing. New files are not shown, since the caller has just written them.
+// ChangedLines shows the changed lines after the sentence about a change: the hunks of all
+// files if they fit, else nothing. New files are not shown, since the caller has just
+// written them.
 func ChangedLines(c *change.Change, named bool) string {
 	left := HunkBytes
 	var b strings.Builder
@@ -99,8 +100,8 @@ func ChangedLines(c *change.Change, named bool) string {
 	return b.String()
 }
 
-// Extent says which lines of a file a change has made or joined, and how many were added and
-// removed: " Lines 14-16, 30: +4 -2." It is "" if that is unknown.
+// Extent says which lines of a file a change wrote, or where it removed lines, and how many
+// were added and removed: " Lines 14-16, 30: +4 -2." It returns "" if this is unknown.
 func Extent(c *change.Change) string {
 	if len(c.Diffs) != 1 || c.Diffs[0].Kind != change.DiffContent || c.Diffs[0].Cut.Hunks > 0 {
 		return ""
@@ -149,31 +150,31 @@ func Extent(c *change.Change) string {
 	return fmt.Sprintf(" %s %s: +%d -%d.", word, strings.Join(ranges, ", "), added, removed)
 }
 
-// maxRanges is how many ranges of lines a sentence names.
+// maxRanges limits the ranges of lines in a sentence.
 const maxRanges = 8
 
-// maxRewrites is how many different rewrites a dry run lists, and someRewrites how many if
-// there are more, or if not all are known: a pattern with groups makes a different one from
-// each line.
+// A dry run lists up to maxRewrites distinct rewrites. If there are more, or if not all are
+// known, it lists someRewrites: a pattern with groups may rewrite each line differently.
 const maxRewrites, someRewrites = 20, 4
 
-// sampleRewrites is for how many of the most frequent ones a line is shown, and sampleLine how
-// many characters of it.
+// For the sampleRewrites most frequent rewrites, a line is shown, cut to sampleLine
+// characters.
 const sampleRewrites, sampleLine = 2, 160
 
-// shortLine is the length of a line that is unclear without the one above it.
+// shortLine is the maximum length of a line that is only clear together with the line
+// above it.
 const shortLine = 8
 
-// Rewrites lists a change's rewrites, each different one once with its count, most frequent
-// first, and one line of it before and after. It is "" if lines are added or removed
-// instead.
+// Rewrites lists the distinct rewrites of a change with their counts, the most frequent
+// first, each with one line before and after it. It returns "" if the change adds or
+// removes lines.
 func Rewrites(c *change.Change) string {
 	count := map[[2]string]int{}
 	sample := map[[2]string]string{}
 	lines := 0
 	for i := range c.Diffs {
 		var removed, added []string
-		before := "" // the line above, which shows the context of an empty list item
+		before := "" // the line above, which gives context for an empty list item
 		end := func() bool {
 			ok := len(removed) == len(added)
 			for k := range min(len(removed), len(added)) {
@@ -222,7 +223,7 @@ func Rewrites(c *change.Change) string {
 	slices.SortFunc(list, func(a, b rewrite) int {
 		return cmp.Or(cmp.Compare(b.n, a.n), cmp.Compare(a.of[0], b.of[0]), cmp.Compare(a.of[1], b.of[1]))
 	})
-	// If the diffs are cut, or don't cover all files, these are examples.
+	// If the diffs are cut or don't include all files, the list contains only examples.
 	cut := c.Links != nil && lines < c.Links.Updated || partial(c)
 	most := maxRewrites
 	if cut || len(list) > maxRewrites {
@@ -239,7 +240,7 @@ func Rewrites(c *change.Change) string {
 			break
 		}
 		b.WriteByte('\n')
-		if !cut && c.Links == nil { // links are counted below, without the renamed path
+		if !cut && c.Links == nil { // links are counted below instead
 			fmt.Fprintf(&b, "%d× ", r.n)
 		}
 		fmt.Fprintf(&b, "%s → %s", clipped(r.of[0]), clipped(r.of[1]))
@@ -250,8 +251,8 @@ func Rewrites(c *change.Change) string {
 	return b.String()
 }
 
-// partial reports whether the diffs of a change don't show every line. A change has all its
-// paths, and diffs only up to a number of lines.
+// partial reports whether the diffs of a change are incomplete. A change lists all its
+// paths, but diffs only up to a number of lines.
 func partial(c *change.Change) bool {
 	shown := map[string]bool{}
 	for _, d := range c.Diffs {
@@ -263,7 +264,7 @@ func partial(c *change.Change) bool {
 	return slices.ContainsFunc(c.Paths, func(p string) bool { return !shown[p] })
 }
 
-// differing returns the differing parts of two lines, extended to whole words.
+// differing returns the parts in which two lines differ, extended to whole words.
 func differing(old, text string) [2]string {
 	start, end := splice.Ends(old, text)
 	word := func(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
@@ -284,7 +285,7 @@ func differing(old, text string) [2]string {
 	return [2]string{old[start : len(old)-end], text[start : len(text)-end]}
 }
 
-// clipped quotes a text, cut after 80 characters.
+// clipped quotes a text, cut to 80 characters.
 func clipped(s string) string {
 	return Quote(fault.Clip(s, 80))
 }

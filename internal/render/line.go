@@ -8,24 +8,24 @@ import (
 	"quarry/search"
 )
 
-// window is the part of a line that is shown.
+// window is the part of a line to show.
 type window struct {
 	text          []byte
-	before, after bool // text is missing there
+	before, after bool // whether text is omitted on that side
 }
 
-// lead is the part of a window, in eighths, before the match if the window does not begin at
+// lead is how many eighths of a window precede the match, if the window does not begin at
 // the start of the line.
 const lead = 2
 
-// cut takes at most most characters of a line, see bounds.
+// cut returns the part of a line to show, at most most characters; see bounds.
 func cut(l *search.Line, text []byte, most int) window {
 	a, b := bounds(l, text, most)
 	return window{text: text[a:b], before: l.CutBefore > 0 || a > 0, after: l.CutAfter > 0 || b < len(text)}
 }
 
-// bounds returns the shown part of a line. It is the start, or a later part if the first match
-// would not be visible otherwise.
+// bounds returns the range of a line to show: the start of the line or, if the first match
+// would then be invisible, a later part.
 func bounds(l *search.Line, text []byte, most int) (from, to int) {
 	total := utf8.RuneCount(text)
 	if total <= most {
@@ -48,8 +48,8 @@ func bounds(l *search.Line, text []byte, most int) (from, to int) {
 	return a, a + skip(text[a:], most)
 }
 
-// Window returns the part of a matching line that an answer shows, of at most most characters,
-// and the numbers of bytes missing before and after it.
+// Window returns the part of a matching line that an answer shows, at most most characters,
+// and the number of bytes omitted before and after it.
 func Window(l *search.Line, most int) (text []byte, before, after int) {
 	at, end := bounds(l, l.Text, most)
 	return l.Text[at:end], l.CutBefore + at, l.CutAfter + len(l.Text) - end
@@ -67,7 +67,7 @@ func skip(text []byte, n int) int {
 
 func trimRight(text []byte) []byte { return bytes.TrimRight(text, " \t\r\v\f") }
 
-// appendTotal appends a total, with a plus if it is not exact.
+// appendTotal appends a total. A plus sign means that it is not exact.
 func appendTotal(dst []byte, t Total) []byte {
 	dst = strconv.AppendInt(dst, int64(t.N), 10)
 	if t.More {
@@ -76,7 +76,7 @@ func appendTotal(dst []byte, t Total) []byte {
 	return dst
 }
 
-// Total is a number of results; with More there are at least that many.
+// Total is a number of results. If More is set, there may be more.
 type Total struct {
 	N    int
 	More bool

@@ -32,7 +32,7 @@ func AppendName(dst []byte, path string) []byte {
 
 const hexDigits = "0123456789abcdef"
 
-// Name is AppendName as a string.
+// Name returns the result of AppendName as a string.
 func Name(path string) string {
 	if plainName(path) {
 		return path
@@ -54,8 +54,8 @@ func plainName(path string) bool {
 	return true
 }
 
-// tricky reports characters that change the display of text around them: C1 controls, line
-// separators, bidirectional marks, tags and the byte order mark.
+// tricky reports whether a character changes how text around it is displayed: C1 controls,
+// line separators, bidirectional marks, tags and the byte order mark.
 func tricky(r rune) bool {
 	return 0x80 <= r && r < 0xa0 ||
 		r == 0x61c || 0x200e <= r && r <= 0x200f || 0x2028 <= r && r <= 0x202e ||
@@ -65,8 +65,8 @@ func tricky(r rune) bool {
 // base64Prefix marks a path encoded as base64.
 const base64Prefix = "base64:"
 
-// Path returns a path for a tool's answer: literally, or as base64 if it can't be printed. No
-// two paths have the same form, and ParseName decodes each.
+// Path returns a path for a tool's answer: literally, or as base64 if it can't be printed.
+// Different paths always have different results. ParseName decodes them.
 func Path(path string) string {
 	if encoded := EncodedName(path); encoded != "" {
 		return encoded
@@ -77,8 +77,8 @@ func Path(path string) string {
 // AppendPath appends the result of Path.
 func AppendPath(dst []byte, path string) []byte { return append(dst, Path(path)...) }
 
-// EncodedName returns the path as base64 if its printed form differs from it or would be
-// decoded as another path, and "" otherwise. ParseName decodes it.
+// EncodedName returns a path as base64 if its printed form differs from it or would be
+// decoded as another path; otherwise it returns "". ParseName decodes the result.
 func EncodedName(path string) string {
 	if plainName(path) && ParseName(path) == path {
 		return ""
@@ -86,7 +86,7 @@ func EncodedName(path string) string {
 	return base64Prefix + base64.StdEncoding.EncodeToString([]byte(path))
 }
 
-// ParseName decodes a path from EncodedName; any other is returned unchanged.
+// ParseName decodes a result of EncodedName. Other paths are returned unchanged.
 func ParseName(s string) string {
 	rest, ok := strings.CutPrefix(s, base64Prefix)
 	if !ok {
@@ -94,17 +94,18 @@ func ParseName(s string) string {
 	}
 	b, err := base64.StdEncoding.DecodeString(rest)
 	if err != nil || EncodedName(string(b)) != s {
-		return s // a file may have that name
+		return s // there may be a file with this name
 	}
 	return string(b)
 }
 
-// namedSecrets and secretRoom limit the names of closed files in an answer.
+// namedSecrets limits the number of closed files named in an answer, and secretRoom the
+// length of their names.
 const namedSecrets, secretRoom = 3, 120
 
-// Protected counts files that the policy closed, and names the first ones that are closed for
-// having the name of a secret, so that a reader can tell whether they matter:
-// "3 protected: a.key, b.pem, …".
+// Protected counts the files that the policy closed. It names the first of those whose names
+// suggest secrets, so that readers can tell whether they matter: "3 protected: a.key, b.pem,
+// …".
 func Protected(n int, secrets []string) string {
 	text := strconv.Itoa(n) + " protected"
 	if len(secrets) == 0 {

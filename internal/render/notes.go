@@ -7,11 +7,11 @@ import (
 	"quarry/internal/notebook"
 )
 
-// Notes appends notes with their excerpts or content. It returns how many fit, and for how
-// many the content was omitted for lack of space.
+// Notes appends notes with their excerpts or content. fit is the number of notes that fit,
+// and short is the number of those whose content was omitted for lack of space.
 //
-// With numbered, each line of a note has its number, so that a note's text can't imitate the
-// rest of the answer.
+// If numbered is set, each line of a note is numbered, so that a note's text can't imitate
+// other parts of the answer.
 func Notes(dst []byte, notes []notebook.Found, content, numbered bool, lim Limits) (out []byte, fit, short int) {
 	for i := range notes {
 		n := &notes[i]

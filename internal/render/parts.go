@@ -10,7 +10,8 @@ import (
 	"quarry/internal/notebook"
 )
 
-// printable makes names of a note fit on a line: in YAML they can contain line breaks.
+// printable escapes names in a note so that each fits on a line: YAML allows line breaks
+// in names.
 func printable(names []string) []string {
 	out := make([]string, len(names))
 	for i, n := range names {
@@ -19,8 +20,8 @@ func printable(names []string) []string {
 	return out
 }
 
-// Outline describes the parts of a note: its lines, its front matter, and the headings with
-// the lines of their sections.
+// Outline describes the parts of a note: its lines, its front matter, and its headings with
+// the line ranges of their sections.
 func Outline(dst []byte, o *notebook.Outline) []byte {
 	dst = fmt.Appendf(dst, "%s: %s", Path(o.Path), fault.Count(o.Lines, "line"))
 	if len(o.Properties) > 0 {
@@ -44,7 +45,7 @@ func Outline(dst []byte, o *notebook.Outline) []byte {
 	return dst
 }
 
-// Names lists properties or tags, each with the number of notes that have it.
+// Names lists properties or tags with the number of notes that have each.
 func Names(dst []byte, names []notebook.Name, one, many, mark string, l Limits) []byte {
 	if len(names) == 0 {
 		return fmt.Appendf(dst, "No %s.", many)
@@ -52,7 +53,7 @@ func Names(dst []byte, names []notebook.Name, one, many, mark string, l Limits) 
 	return Counts(append(dst, fault.Count(len(names), one, many)...), names, mark, l)
 }
 
-// Counts adds names, each with a number of notes, after their title.
+// Counts appends names, each with a number of notes, as they appear below a title.
 func Counts(dst []byte, names []notebook.Name, mark string, l Limits) []byte {
 	if len(names) > 0 {
 		dst = append(dst, ':')
@@ -71,7 +72,8 @@ func Counts(dst []byte, names []notebook.Name, mark string, l Limits) []byte {
 	return dst
 }
 
-// PathList lists paths, grouped by folder. total is their number including omitted ones.
+// PathList lists paths grouped by folder. total is the number of paths, including omitted
+// ones.
 func PathList(dst []byte, paths []string, total int, one, many string, l Limits) []byte {
 	if total == 0 {
 		return fmt.Appendf(dst, "No %s.", many)
@@ -84,9 +86,9 @@ func PathList(dst []byte, paths []string, total int, one, many string, l Limits)
 	return dst
 }
 
-// Paths appends a line for each path, with its count if there are counts, and returns how many
-// fit. If three or more consecutive paths are in one folder, the folder gets a line, and their
-// names follow below: in a vault the folder is often longer than all the rest.
+// Paths appends a line for each path, with its count if counts are given, and returns how many
+// paths fit. Three or more consecutive paths in one folder are grouped: a line for the folder,
+// and below it their names. In a vault the folder's path is often longer than everything else.
 func Paths(dst []byte, paths []string, l Limits, counts []int) (out []byte, fit int) {
 	folderOf := func(p string) string { return p[:strings.LastIndexByte(p, '/')+1] }
 	folder, until := "", 0
@@ -117,18 +119,18 @@ func Paths(dst []byte, paths []string, l Limits, counts []int) (out []byte, fit 
 	return dst, len(paths)
 }
 
-// NoteLinks lists links by their source; for one note's own links it shows their targets. It
-// returns how many fit. all are the links of all pages.
+// NoteLinks lists links by their source or, if targets is set, the targets of one note's
+// links. It returns how many links fit. all contains the links of all pages.
 func NoteLinks(dst []byte, links, all []notebook.Link, targets bool, l Limits) ([]byte, int) {
 	if len(all) == 0 {
 		return append(dst, "No links."...), 0
 	}
 	dst = append(linkCount(dst, all, targets), ':')
-	var before notebook.Link // the last one shown
+	var before notebook.Link // the latest link shown
 	only, same := false, false
 	for i, link := range links {
 		if i > 0 && !targets && link.Line > 0 && link.Source == before.Source && link.Line == before.Line && link.Text == before.Text {
-			continue // another link of the same line
+			continue // another link in the same line
 		}
 		line, where := "", ""
 		if link.Line > 0 {
@@ -166,8 +168,8 @@ func NoteLinks(dst []byte, links, all []notebook.Link, targets bool, l Limits) (
 	return dst, len(links)
 }
 
-// aloneInSource reports whether the first links of a list are on one line of their note and
-// the note has no others.
+// aloneInSource reports whether the first links of a list are all on one line, and their
+// note has no other links in the list.
 func aloneInSource(links []notebook.Link) bool {
 	for _, l := range links[1:] {
 		if l.Source != links[0].Source {
@@ -180,7 +182,8 @@ func aloneInSource(links []notebook.Link) bool {
 	return true
 }
 
-// linkCount is "30 links in 25 notes"; for a note's own links it omits the notes.
+// linkCount appends "30 links in 25 notes". If own is set, all links are in one note, and
+// the notes are omitted.
 func linkCount(dst []byte, links []notebook.Link, own bool) []byte {
 	dst = append(dst, fault.Count(len(links), "link")...)
 	if own {
@@ -190,8 +193,8 @@ func linkCount(dst []byte, links []notebook.Link, own bool) []byte {
 	return fmt.Appendf(dst, " in %s", fault.Count(len(sources), "note"))
 }
 
-// LinkSources lists the notes with links, and the number of each note's links. The links of a
-// note must be adjacent.
+// LinkSources lists the notes that contain links, and the number of links in each. The links
+// of a note must be consecutive.
 func LinkSources(links []notebook.Link) (sources []string, counts []int) {
 	for i := range links {
 		if i == 0 || links[i].Source != links[i-1].Source {
@@ -202,7 +205,7 @@ func LinkSources(links []notebook.Link) (sources []string, counts []int) {
 	return sources, counts
 }
 
-// LinkCounts says how many links there are, and how many each of these notes has.
+// LinkCounts appends the number of links, and the number for each source.
 func LinkCounts(dst []byte, links []notebook.Link, sources []string, counts []int, l Limits) []byte {
 	if len(links) == 0 {
 		return append(dst, "No links."...)
@@ -215,8 +218,8 @@ func LinkCounts(dst []byte, links []notebook.Link, sources []string, counts []in
 	return dst
 }
 
-// NoteTable formats a table: a line for each row, starting with its path, below the value by
-// which it is grouped. It returns how many rows fit.
+// NoteTable formats a table with one line per row, which starts with the path. Rows are
+// listed below the value by which they are grouped. NoteTable returns how many rows fit.
 func NoteTable(dst []byte, t *notebook.Table, l Limits) ([]byte, int) {
 	if len(t.Rows) == 0 {
 		return append(dst, "No notes."...), 0
@@ -245,7 +248,7 @@ func NoteTable(dst []byte, t *notebook.Table, l Limits) ([]byte, int) {
 	return dst, len(t.Rows)
 }
 
-// Attached says how many attachments moved with a note; "" if none.
+// Attached says how many attachments moved with a note. It returns "" if there were none.
 func Attached(n int) string {
 	if n == 0 {
 		return ""

@@ -9,7 +9,8 @@ import (
 	"quarry/fault"
 )
 
-// Since is " since" and a time, of today without the date; "" if it is not known.
+// Since returns " since" and a time, without the date if it is today. It returns "" if
+// the time is unknown.
 func Since(t time.Time) string {
 	form := time.DateTime
 	if t.IsZero() {

@@ -4,7 +4,7 @@ import (
 	"strconv"
 )
 
-// SizeExact formats a size with its bytes: 2.4 KB (2,456 bytes).
+// SizeExact formats a size and its number of bytes: 2.4 KB (2,456 bytes).
 func SizeExact(n int64) string {
 	if n < 1<<10 {
 		return Size(n)
@@ -12,7 +12,7 @@ func SizeExact(n int64) string {
 	return Size(n) + " (" + grouped(n) + " bytes)"
 }
 
-// grouped formats a number with commas.
+// grouped formats a number with commas between groups of digits.
 func grouped(n int64) string {
 	s := strconv.FormatInt(n, 10)
 	for i := len(s) - 3; i > 0; i -= 3 {

@@ -8,11 +8,11 @@ import (
 	"quarry/search"
 )
 
-// decoding is the state of a search that Result.Decode needs.
+// decoding holds the results of a search that Result.Decode needs.
 type decoding struct {
-	settled bool  // the text is UTF-8 to its end, or was decoded from UTF-16
+	settled bool  // the whole text is UTF-8, or was decoded from UTF-16
 	mark    int64 // length of the byte order mark before the text
-	lossy   []int // lines whose text is already decoded, ascending
+	lossy   []int // indexes of lines whose text is already decoded, ascending
 }
 
 func (d *decoding) isLossy(line int) bool {
@@ -21,11 +21,11 @@ func (d *decoding) isLossy(line int) bool {
 }
 
 // Decode converts the lines of a file in Windows-1252 to lines of its decoded text: texts,
-// offsets, spans and cuts. Request.Decode must have been set. src is the file. It is read
+// offsets, spans and cuts. Request.Decode must have been set. src is the file; it is read
 // again unless the search found that all of it is UTF-8.
 //
-// A file without a UTF-16 mark is in Windows-1252 if any of its bytes is not UTF-8, even
-// the last one. So no line can be decoded before the whole file was read.
+// A file without a UTF-16 mark is in Windows-1252 if any byte, even the last one, is not
+// valid UTF-8. So no line can be decoded before the whole file has been read.
 func (r *Result) Decode(src io.ReaderAt) error {
 	if len(r.Lines) == 0 || r.settled {
 		return nil
@@ -33,7 +33,7 @@ func (r *Result) Decode(src io.ReaderAt) error {
 	var places []int64
 	r.eachPlace(func(at int64) int64 {
 		places = append(places, at)
-		return at - r.mark // no change so far
+		return at - r.mark // nothing before it was decoded
 	})
 	slices.Sort(places)
 	places = slices.Compact(places)
@@ -53,7 +53,7 @@ func (r *Result) Decode(src io.ReaderAt) error {
 	return nil
 }
 
-// eachPlace maps each file offset with to.
+// eachPlace applies to to every file offset in the result.
 func (r *Result) eachPlace(to func(int64) int64) {
 	for i := range r.Lines {
 		l := &r.Lines[i]
@@ -83,7 +83,7 @@ func (r *Result) eachPlace(to func(int64) int64) {
 	}
 }
 
-// decodedPlaces maps ascending offsets in a file to offsets in its text decoded from
+// decodedPlaces converts ascending offsets in a file to offsets in its text decoded from
 // Windows-1252. It returns nil if the file is UTF-8.
 func decodedPlaces(src io.ReaderAt, places []int64) ([]int64, error) {
 	var kind textfile.Detector

@@ -6,8 +6,8 @@ import (
 	"quarry/search"
 )
 
-// emitLines is how many lines are delivered at a time. With 136 bytes each they fit into
-// the processor's cache.
+// emitLines is the number of lines delivered at a time. At 136 bytes per line they fit
+// into the processor's cache.
 const emitLines = 1024
 
 // parts is reusable memory for delivered lines.
@@ -30,8 +30,8 @@ func (s *Scanner) begin(req *Request) *file {
 	return f
 }
 
-// end returns the result. The memory is kept for the next file, unless a file with many
-// matches has made it large.
+// end returns the result. Its buffers are kept for the next file, unless many matches
+// have made them large.
 func (f *file) end() Result {
 	if f.req.Emit != nil && cap(f.arena) <= blockSize && cap(f.found) <= blockSize {
 		f.parts = parts{f.out.Lines, f.arena, f.found}
@@ -46,7 +46,8 @@ func (f *file) emit() {
 	if f.req.Emit == nil || len(f.out.Lines) == 0 || f.failed != nil {
 		return
 	}
-	// For lines that are only shown, as with --passthru, no engine checks for cancellation.
+	// If lines are only shown, as with --passthru, no engine runs and checks for
+	// cancellation.
 	if f.failed = cmp.Or(f.m.Err(), f.req.Emit(&f.out)); f.failed != nil {
 		f.done = true
 	}

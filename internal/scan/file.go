@@ -23,33 +23,33 @@ type file struct {
 	req   *Request
 	out   Result
 	arena []byte        // text of the reported lines
-	found []search.Span // and their matches
+	found []search.Span // and the matches in it
 
 	base    int64 // offset of the current block
-	clear   int   // bytes of the block known to be one line, without its end
-	line    int   // lines counted before position counted
+	clear   int   // the block's first bytes known to contain no line ending
+	line    int   // number of lines before position counted
 	counted int
 	shown   int  // position after the last reported line
-	owed    int  // context lines still to report after a match
-	full    bool // MaxLines is reached; only context is still due
+	owed    int  // context lines still to be shown after a match
+	full    bool // MaxLines was reached; only context is still reported
 	done    bool
-	blockNo int // multiline blocks so far
+	blockNo int // number of multiline blocks so far
 
-	follow   int64 // start of the line after the last match, with WhileMatching
-	searched int64 // bytes up to the line that reached MaxLines
+	follow   int64 // start of the line after the latest match, with WhileMatching
+	searched int64 // number of bytes up to the line that reached MaxLines
 
-	lastHit    int // number of the last matching line, when blocks are made
-	blockStart int // lines reported before the current block
-	reported   int // reported lines
-	texts      int // bytes of their text
+	lastHit    int // number of the latest matching line, with Gap
+	blockStart int // number of lines reported before the current block
+	reported   int // number of reported lines
+	texts      int // size of their texts
 
-	inPlace  bool // the block may change: reported lines are copied, and delivered at its end
-	spanning bool // multiline mode, with a pattern whose texts can be cut
-	blockEnd int  // end of the last line that a match in multiline mode touches; -1 if none
+	inPlace  bool // the block may change, so reported lines are copied, and delivered at its end
+	spanning bool // multiline mode with a pattern that allows texts to be cut
+	blockEnd int  // end of the last line that a multiline match touches; -1 if there is none
 
 	nulls nulls // treatment of NUL
 
-	shapes []Shape // matches not yet shown in a line, if Scanner.Shapes found them
+	shapes []Shape // matches found by Scanner.Shapes that were not yet added to a line
 
 	failed error // error of Request.Emit
 
@@ -59,11 +59,12 @@ type file struct {
 // hit is a matching line of a block.
 type hit struct {
 	start, end int  // without the line ending
-	lossy      bool // it matches only as Windows-1252
+	lossy      bool // matches only if decoded from Windows-1252
 }
 
-// blocks searches a file block by block. A block ends with a whole line; the rest, and lines
-// that the next block may show as context, move to the front.
+// blocks searches a file block by block. A block consists of whole lines. The incomplete
+// rest, and lines that may be context in the next block, are moved to the front of the
+// buffer.
 func (f *file) blocks(t *text) error {
 	need := blockSize
 	if 0 < t.size && t.size < blockSize {
@@ -74,7 +75,7 @@ func (f *file) blocks(t *text) error {
 	}
 	longest := f.longest(t.size)
 	buf := f.buf[:0]
-	searched := 0 // bytes at the start of buf that were already searched
+	searched := 0 // number of bytes at the start of buf already searched
 	alone := false
 	defer func() {
 		f.raw = t.raw
@@ -86,7 +87,8 @@ func (f *file) blocks(t *text) error {
 	for {
 		var err error
 		fresh := len(buf)
-		// Also for a long line, so that new data is still in the cache.
+		// Read the same amount even within a long line, so that new data is still in the
+		// cache.
 		buf, err = t.fill(buf[:fresh:min(cap(buf), fresh+f.nulls.step(fresh))])
 		buf = f.buf[:len(buf)]
 		f.out.Bytes = t.read
@@ -105,7 +107,7 @@ func (f *file) blocks(t *text) error {
 		}
 		end := len(buf)
 		if !last {
-			end = f.lastCut(buf, fresh) // the rest of the last block can't be cut
+			end = f.lastCut(buf, fresh) // the remaining text can't be cut
 		}
 		if end > searched || last {
 			f.clear = fresh - searched
@@ -129,7 +131,7 @@ func (f *file) blocks(t *text) error {
 			f.out.Skip = TooLarge
 			return nil
 		}
-		if f.spanning && len(buf) > MaxLine && !alone { // a text that can't be cut
+		if f.spanning && len(buf) > MaxLine && !alone { // a large text that can't be cut
 			large <- struct{}{}
 			alone = true
 		}
@@ -137,7 +139,7 @@ func (f *file) blocks(t *text) error {
 			f.buf = nil
 			buf = roomier(buf, t.size, longest)
 			f.buf = buf[:0]
-			if cap(buf)-len(buf) < 16 { // filled with context lines
+			if cap(buf)-len(buf) < 16 { // the buffer is full of context lines
 				f.out.Skip = TooLarge
 				return nil
 			}
@@ -145,14 +147,14 @@ func (f *file) blocks(t *text) error {
 	}
 }
 
-// roomier moves an incomplete line to a larger buffer, up to longest and a block. From
-// 1 MB on it is 8 MB at once, in large pages: unwritten memory costs nothing, but each move
-// does, and so does each small page.
+// roomier moves an incomplete line to a larger buffer of at most longest bytes and a block.
+// From 1 MB on, the new buffer has 8 MB in large pages at once: unused memory costs
+// nothing, but every move and every small page does.
 //
-// A text that can't be cut ends up there as a whole. While it is moved it is in memory
-// twice. So a large one is moved only once if its size is known (0 if not), to a buffer
-// that holds all of it; otherwise the last move goes straight to longest. The old buffer is
-// released at once.
+// A text that can't be cut ends up there as a whole, and during a move it is in memory
+// twice. So a large text is moved only once if its size is known, to a buffer for all of
+// it. If the size is unknown (0), the last move goes directly to a buffer of longest bytes.
+// The old buffer is freed at once.
 func roomier(buf []byte, size int64, longest int) []byte {
 	next := 2*cap(buf) + blockSize
 	if next > 1<<20 {
@@ -175,12 +177,12 @@ func roomier(buf []byte, size int64, longest int) []byte {
 	return buf
 }
 
-// hugePage is the size of a large page of amd64 and of most arm64.
+// hugePage is the size of a large page on amd64 and most arm64 systems.
 const hugePage = 2 << 20
 
-// rebase adjusts the state to a block that starts drop bytes later.
+// rebase adjusts the state if the next block starts drop bytes later in the buffer.
 func (f *file) rebase(buf []byte, drop int) {
-	if f.req.Detail == Lines || f.req.Gap > 0 { // only then line numbers are needed
+	if f.req.Detail == Lines || f.req.Gap > 0 { // only these need line numbers
 		f.countTo(buf, max(drop, f.counted))
 		f.counted -= drop
 	}
@@ -189,7 +191,7 @@ func (f *file) rebase(buf []byte, drop int) {
 	f.base += int64(drop)
 }
 
-// contextStart returns the start of the lines that the next block may need.
+// contextStart returns the start of the lines that the next block may show as context.
 func (f *file) contextStart(block []byte) int {
 	start := len(block)
 	if f.req.Detail != Lines {
@@ -221,7 +223,8 @@ func (f *file) block(block []byte, from int) {
 	f.settle(block)
 }
 
-// settle ends a block: it reports pending context and detects when the search is complete.
+// settle ends a block: it reports pending context and determines whether the search is
+// complete.
 func (f *file) settle(block []byte) {
 	f.reportOwed(block, len(block))
 	if f.follow > 0 && f.follow < f.base+int64(len(block)) {
@@ -232,7 +235,7 @@ func (f *file) settle(block []byte) {
 	}
 }
 
-// plain is the common case: only lines have to be counted.
+// plain handles the common case in which lines are only counted.
 func (f *file) plain(block []byte, from int) {
 	f.m.Unbroken(f.clear)
 	if f.req.Detail == Count && f.req.MaxLines == 0 && f.req.Gap == 0 && !f.req.WhileMatching {
@@ -269,7 +272,7 @@ func (f *file) general(block []byte, from int, odd bool) {
 	}
 }
 
-// others reports the lines without a hit.
+// others reports the lines that are not hits.
 func (f *file) others(block []byte, from int) {
 	next := 0
 	for at := from; at < len(block) && !f.done && !f.full; {
@@ -283,14 +286,14 @@ func (f *file) others(block []byte, from int) {
 	}
 }
 
-// odd reports whether a text isn't UTF-8.
+// odd reports whether a text contains invalid UTF-8.
 func (f *file) odd(part []byte) bool {
 	i := vec.IndexNonASCII(part)
 	return i >= 0 && !vec.ValidUTF8(part[i:])
 }
 
-// oddLines searches lines that aren't UTF-8 again, decoded from Windows-1252 as for
-// reading and editing such a file.
+// oddLines searches the lines with invalid UTF-8 again, after decoding them from
+// Windows-1252 as for reading and editing.
 func (f *file) oddLines(block []byte, from int) {
 	known := len(f.hits)
 	next := 0
@@ -313,8 +316,8 @@ func (f *file) oddLines(block []byte, from int) {
 	}
 }
 
-// report counts a matching line and, if lines are wanted, shows it with its preceding
-// context.
+// report counts a matching line. If lines are requested, it also adds the line and the
+// context before it to the result.
 func (f *file) report(block []byte, h hit) {
 	if f.req.WhileMatching && f.passed(block, h.start) {
 		f.done = true
@@ -356,8 +359,8 @@ func (f *file) report(block []byte, h hit) {
 	}
 }
 
-// passed reports whether a line without a match lies between the last match and the
-// one at a position.
+// passed reports whether there is a line without a match between the latest match and
+// position at.
 func (f *file) passed(block []byte, at int) bool {
 	if f.follow > 0 && f.base+int64(at) != f.follow {
 		return true
@@ -367,7 +370,7 @@ func (f *file) passed(block []byte, at int) bool {
 	return false
 }
 
-// after returns how many context lines are due after a match, given n.
+// after returns how many context lines to show after a match, given n as the default.
 func (f *file) after(n int) int {
 	if f.req.All {
 		return math.MaxInt
@@ -375,19 +378,20 @@ func (f *file) after(n int) int {
 	return n
 }
 
-// stop records that the line ending at a position reached MaxLines. Nothing after it is
-// searched.
+// stop records that MaxLines was reached by the line that ends at after. Nothing after it
+// is searched.
 func (f *file) stop(after int) {
 	f.full, f.out.Stopped = true, true
 	f.searched = f.base + int64(after)
 }
 
-// enterBlock records the block of the matching line at a position.
+// enterBlock assigns the matching line at a position to a block, which may be new.
 func (f *file) enterBlock(block []byte, at int) {
-	// Earlier context may still be shown, so don't count past it.
+	// Earlier lines may still be shown as context, so the state of the line count doesn't
+	// change.
 	n := f.line + 1 + vec.CountByte(block[min(f.counted, at):at], '\n')
 	if f.lastHit == 0 || n-f.lastHit > f.req.Gap {
-		f.reportOwed(block, at) // the context of the previous, finished block
+		f.reportOwed(block, at) // the context after the previous block
 		f.out.Blocks++
 		f.blockStart = f.reported
 	}
@@ -404,7 +408,7 @@ func (f *file) onlyCounted() bool {
 		r.BlockLines > 0 && f.reported-f.blockStart >= r.BlockLines)
 }
 
-// reportOwed reports the context due after the last match, up to position to.
+// reportOwed reports the context after the latest match, up to position to.
 func (f *file) reportOwed(block []byte, to int) {
 	for f.owed > 0 && f.shown < to && !f.done && f.failed == nil {
 		end, _ := f.lineEnd(block, f.shown)
@@ -466,7 +470,7 @@ func (f *file) show(block []byte, h hit, isHit bool) {
 	}
 }
 
-// next returns the next line of the result, cleared; its memory may be reused.
+// next returns a new, cleared line of the result. Its memory may be reused.
 func (f *file) next() *search.Line {
 	f.reported++
 	n := len(f.out.Lines)
@@ -479,8 +483,7 @@ func (f *file) next() *search.Line {
 	return &f.out.Lines[n]
 }
 
-// cut adds the text of a line to the result, at most MaxText bytes of it around the first
-// match.
+// cut sets the text of a line, limited to MaxText bytes around the first match.
 func (f *file) cut(line *search.Line, text []byte, lossy bool) {
 	from, to := 0, len(text)
 	if most := f.req.MaxText; most > 0 && len(text) > most {
@@ -501,7 +504,7 @@ func (f *file) cut(line *search.Line, text []byte, lossy bool) {
 	}
 	f.texts += to - from
 	if f.req.Emit != nil && !lossy && !f.inPlace {
-		line.Text = text[from:to:to] // used before the block is overwritten
+		line.Text = text[from:to:to] // not a copy: it is used before the block is overwritten
 		return
 	}
 	n := len(f.arena)
@@ -519,7 +522,7 @@ func shiftSpans(spans []search.Span, from, to int) []search.Span {
 	return kept
 }
 
-// spans lists the matches in one line.
+// spans returns the matches in a line.
 func (f *file) spans(line []byte) []search.Span {
 	n := len(f.found)
 	f.m.EachInLine(line, func(start, end int) bool {
@@ -529,7 +532,7 @@ func (f *file) spans(line []byte) []search.Span {
 	return f.since(n)
 }
 
-// countTo counts lines up to the line start to.
+// countTo counts the lines up to to, which is the start of a line.
 func (f *file) countTo(block []byte, to int) {
 	if to > f.counted {
 		f.line += vec.CountByte(block[f.counted:to], '\n')
@@ -537,7 +540,8 @@ func (f *file) countTo(block []byte, to int) {
 	}
 }
 
-// lineEnd returns the end of the text of the line at at, and the start of the next line.
+// lineEnd returns the end of the text of the line that begins at at, and the start of the
+// next line.
 func (f *file) lineEnd(block []byte, at int) (end, after int) {
 	i := bytes.IndexByte(block[at:], '\n')
 	if i < 0 {
@@ -550,8 +554,7 @@ func (f *file) lineEnd(block []byte, at int) (end, after int) {
 	return end, after
 }
 
-// endingAt returns the ending of a line whose text ends at end, and the start of the next
-// line.
+// endingAt returns the line ending at end, and the start of the next line.
 func endingAt(block []byte, end int) (ending string, after int) {
 	switch {
 	case end == len(block):

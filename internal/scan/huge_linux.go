@@ -6,9 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// huge requests large pages for the memory of a large text: allocating 90 MB in pages of
-// 4 KiB takes longer than searching them. It is a hint; an error means that the system has
-// none.
+// huge requests large pages for the buffer of a large text: allocating 90 MB in pages of 4
+// KiB takes longer than searching it. The request is a hint, so errors are ignored.
 func huge(b []byte) {
 	b = b[:cap(b)]
 	if len(b) < 4*hugePage {

@@ -10,8 +10,8 @@ import (
 	"quarry/search"
 )
 
-// whole reads a file into memory and searches it as one text, which patterns that may
-// span lines need.
+// whole reads a file into memory and searches it as one text. Patterns that may match
+// across lines need this.
 func (f *file) whole(t *text) error {
 	defer func() { f.raw = t.raw }()
 	if t.size > MaxWhole {
@@ -50,9 +50,10 @@ func (f *file) whole(t *text) error {
 		if max(int64(len(buf)), t.size) > MaxLine && !alone {
 			large <- struct{}{}
 			alone = true
-			// Most texts are UTF-8 and have the size of the file. If the size is unknown, reserve
-			// more than most need, because the system allocates only written pages. Reserving the
-			// maximum of a gigabyte would fail in a process with limited memory.
+			// Most texts are UTF-8 and have the size of the file. If the size is unknown,
+			// reserve more than most texts need, because the system only allocates pages when
+			// they are written. Reserving the maximum of a gigabyte would fail in a process
+			// with limited memory.
 			size := t.size
 			size = cmp.Or(size, 8*MaxLine)
 			buf = f.move(buf, max(size, 2*MaxLine)+blockSize)
@@ -73,8 +74,8 @@ func (f *file) whole(t *text) error {
 	return cmp.Or(f.failed, f.m.Err())
 }
 
-// move moves a text into a buffer of the given capacity. The memory of a large text is
-// released at once, so that it is in memory twice only during the copy.
+// move moves a text to a buffer of the given capacity. The memory of a large text is
+// freed at once, so that it is only in memory twice during the copy.
 func (f *file) move(text []byte, capacity int64) []byte {
 	room := make([]byte, 0, capacity)
 	huge(room)
@@ -87,21 +88,21 @@ func (f *file) move(text []byte, capacity int64) []byte {
 	return text
 }
 
-// release frees the memory of a large file at once: otherwise the next file's would be
-// added to it, since the collector waits until the heap has doubled.
+// release frees the memory of a large file at once. The garbage collector would wait
+// until the heap has doubled, so the memory of the next file would add up.
 func release(buf *[]byte) {
 	size := cap(*buf)
-	*buf = nil // don't keep it for small files
+	*buf = nil // don't keep the large buffer for small files
 	if size > 4*MaxLine {
 		debug.FreeOSMemory()
 	}
 }
 
-// multiline reports the lines of text[from:] that matches touch. Matches in overlapping or
-// adjacent lines form one block.
+// multiline reports the lines of text[from:] that matches touch. Matches whose lines
+// overlap or are adjacent form a block.
 func (f *file) multiline(text []byte, from int) {
 	if f.nulls.seen && f.req.Detail == Lines {
-		if _, _, ok := f.m.Find(text, from); ok { // the match is only mentioned
+		if _, _, ok := f.m.Find(text, from); ok { // only report that there is a match
 			f.out.Matched, f.done = f.out.Matched+1, true
 		}
 		return
@@ -113,7 +114,7 @@ func (f *file) multiline(text []byte, from int) {
 	}
 }
 
-// each visits the matches of a text.
+// each calls visit for the matches in a text.
 func (f *file) each(text []byte, visit func(start, end int) bool) {
 	if f.Shapes == nil {
 		f.m.Each(text, visit)
@@ -136,12 +137,12 @@ func (f *file) each(text []byte, visit func(start, end int) bool) {
 }
 
 func (f *file) touched(text []byte, from int) {
-	spans := f.gathered[:0] // of the current block, as offsets in the text
-	first := from           // start of its first line
+	spans := f.gathered[:0] // matches in the current block, as offsets in text
+	first := from           // start of the block's first line
 	f.each(text[from:], func(start, end int) bool {
 		start, end = from+start, from+end
 		if start == len(text) && (start == 0 || text[start-1] == '\n') {
-			return true // a newline ends a line; it does not start one
+			return true // the empty match after the last line feed is not in a line
 		}
 		f.out.Matches++
 		if f.req.Detail == Exists {
@@ -149,8 +150,8 @@ func (f *file) touched(text []byte, from int) {
 			return false
 		}
 		f.out.Matched++
-		if start >= f.blockEnd { // otherwise it is in a line that another match touches
-			known := max(f.blockEnd, from) // a line begins here
+		if start >= f.blockEnd { // otherwise the previous match touches this line
+			known := max(f.blockEnd, from) // start of a line
 			line := known + vec.LastIndexByte(text[known:start], '\n') + 1
 			if line > f.blockEnd {
 				f.flush(text, spans, first)
@@ -173,8 +174,8 @@ func (f *file) touched(text []byte, from int) {
 	f.gathered = spans[:0]
 }
 
-// blockLimit returns the end of the last line that a match touches. A match that ends with
-// a line feed doesn't touch the next line.
+// blockLimit returns the end of the last line that a match touches. A match that ends in a
+// line feed doesn't touch the next line.
 func blockLimit(text []byte, start, end int) int {
 	if end > start && text[end-1] == '\n' {
 		return end
@@ -186,8 +187,8 @@ func blockLimit(text []byte, start, end int) int {
 	return end + i + 1
 }
 
-// flush shows the lines of a block. The first line begins at start and the last one ends
-// at blockEnd.
+// flush reports the lines of a block. start is the start of its first line, and
+// f.blockEnd the end of its last.
 func (f *file) flush(text []byte, spans []search.Span, start int) {
 	if len(spans) == 0 {
 		return
@@ -209,8 +210,8 @@ func (f *file) flush(text []byte, spans []search.Span, start int) {
 	}
 }
 
-// showPart shows one line of a block with its part of the matches, and returns the matches
-// that extend to later lines.
+// showPart reports one line of a block with its parts of the matches. It returns the
+// matches that continue in later lines.
 func (f *file) showPart(text []byte, at, end, after int, spans []search.Span) []search.Span {
 	f.countTo(text, at)
 	line := f.next()
@@ -226,10 +227,10 @@ func (f *file) showPart(text []byte, at, end, after int, spans []search.Span) []
 		}
 		if part := (search.Span{Start: clamp(s.Start, at, end) - at, End: clamp(s.End, at, end) - at}); part.Start < part.End || s.Start == s.End {
 			if last := len(f.found) - 1; f.Shapes != nil && last >= n && part.Start < f.found[last].End {
-				f.found[last].End = max(f.found[last].End, part.End) // matches of a structure overlap
+				f.found[last].End = max(f.found[last].End, part.End) // structural matches may overlap
 				continue
 			}
-			f.found = append(f.found, part) // not if only the line's ending matches
+			f.found = append(f.found, part) // unless only the line ending matches
 		}
 	}
 	line.Spans = f.since(n)
@@ -244,7 +245,7 @@ func (f *file) showPart(text []byte, at, end, after int, spans []search.Span) []
 	f.cut(line, text[at:end], false)
 	f.shown = after
 	if f.spanning && len(f.out.Lines) >= 16*emitLines {
-		f.emit() // in the middle of a block, which may be most of the file
+		f.emit() // even within a block, which may be most of the file
 	}
 	for len(spans) > 0 && spans[0].Start < after && spans[0].End <= after {
 		spans = spans[1:]
@@ -252,7 +253,8 @@ func (f *file) showPart(text []byte, at, end, after int, spans []search.Span) []
 	return spans
 }
 
-// shape adds the known data of the next match to the line that begins at at.
+// shape adds holes and doubts of the next structural matches to the line that begins at
+// at.
 func (f *file) shape(line *search.Line, at int) {
 	if len(f.shapes) == 0 {
 		return
@@ -272,7 +274,7 @@ func (f *file) shape(line *search.Line, at int) {
 	}
 }
 
-// since returns the spans from index n on.
+// since returns the spans starting at index n.
 func (f *file) since(n int) []search.Span {
 	if len(f.found) == n {
 		return nil
@@ -285,7 +287,7 @@ func clamp(v, low, high int) int { return min(max(v, low), high) }
 // untouched reports the lines that no match touches.
 func (f *file) untouched(text []byte, from int) {
 	f.hits = f.hits[:0]
-	known, limit := from, from // start of a line, and the end of the touched lines
+	known, limit := from, from // start of the line, and end of the touched lines
 	f.m.Each(text[from:], func(start, end int) bool {
 		start, end = from+start, from+end
 		if start >= limit {

@@ -7,18 +7,20 @@ import (
 	"quarry/search"
 )
 
-// nulls is the effect of NUL bytes on the search of a file. The rules are ripgrep's, down
-// to its buffer size, because the shown lines of a file with a NUL depend on it.
+// nulls implements the effect of NUL bytes on the search of a file. The rules are those
+// of ripgrep, including its buffer size, because it determines which lines of a file with
+// NUL are shown.
 type nulls struct {
 	rule   search.NULRule
-	seen   bool // a NUL was found that counts by the rule
-	mapped bool // the start was examined
+	seen   bool // a NUL was found that matters according to the rule
+	mapped bool // the start of the file was examined
 }
 
-// ripgrepBuffer is how much ripgrep reads at a time, including the rest of the last lines.
+// ripgrepBuffer is the size of ripgrep's buffer, which includes the incomplete line of the
+// previous read.
 const ripgrepBuffer = 64 << 10
 
-// step returns how many bytes to read next, after fresh bytes.
+// step returns how many bytes to read next. fresh is the size of the incomplete line.
 func (n *nulls) step(fresh int) int {
 	if n.rule == search.StopAtNUL || n.rule == search.MentionNUL {
 		return max(ripgrepBuffer-fresh, ripgrepBuffer/2)
@@ -26,12 +28,12 @@ func (n *nulls) step(fresh int) int {
 	return blockSize
 }
 
-// read looks for NUL in the new data buf[fresh:]. It reports whether the search is over.
+// read looks for NUL in the new data buf[fresh:]. over reports whether the search ends.
 func (f *file) read(buf []byte, fresh int) (over bool) {
 	n := &f.nulls
 	fresh = min(fresh, len(buf))
 	rule := n.rule
-	if f.m.Pattern().Mode() != match.Lines { // ripgrep also reads the whole file first
+	if f.m.Pattern().Mode() != match.Lines { // ripgrep also reads the whole file first in this case
 		switch rule {
 		case search.StopAtNUL:
 			rule = search.StopAtNULMapped
@@ -81,12 +83,12 @@ func (f *file) stopAtNUL() bool {
 		f.out.Matched, f.out.Matches = 0, 0
 	}
 	if f.out.Matched == 0 {
-		f.out.Skip = Binary // different from a file without a match
+		f.out.Skip = Binary // distinguishes it from a file without matches
 	}
 	return true
 }
 
-// atNUL reports whether a matching line is not shown: it has a NUL or follows one.
+// atNUL reports whether a matching line is omitted because it contains or follows a NUL.
 func (f *file) atNUL(block []byte, h hit) bool {
 	n := &f.nulls
 	if n.rule == search.StopAtNULMapped || n.rule == search.MentionNULMapped {
@@ -104,7 +106,7 @@ func (f *file) atNUL(block []byte, h hit) bool {
 		return false
 	}
 	f.reportOwed(block, h.start)
-	if f.before(block, h.start); !f.done { // otherwise context has ended the search
+	if f.before(block, h.start); !f.done { // unless the context has ended the search
 		f.out.Matched++
 		if f.req.Spans {
 			f.out.Matches += len(f.spans(f.textOf(block, h)))
@@ -114,8 +116,8 @@ func (f *file) atNUL(block []byte, h hit) bool {
 	return true
 }
 
-// contextAtNUL reports whether a context line is not shown: it has a NUL or follows one. As
-// in ripgrep the search ends there.
+// contextAtNUL reports whether a context line is omitted because it contains or follows a
+// NUL. As in ripgrep, the search then ends.
 func (f *file) contextAtNUL(block []byte, h hit) bool {
 	n := &f.nulls
 	if n.rule == search.StopAtNULMapped || n.rule == search.MentionNULMapped {

@@ -1,8 +1,8 @@
 // Package scan finds the matching lines of one file.
 //
-// The reported lines are exactly those that the pattern matches on their own, whichever
-// way the file is read: whole, in blocks, decoded. A file of any size is read in bounded
-// memory. A Scanner belongs to one goroutine.
+// The result doesn't depend on how the file is read, whole, in blocks or decoded: the
+// reported lines are those that the pattern matches on their own. Files of any size are
+// searched in bounded memory. A Scanner is not safe for concurrent use.
 package scan
 
 import (
@@ -16,22 +16,23 @@ import (
 )
 
 const (
-	// blockSize is the size of one read. Nearly all files are smaller and take a single
-	// read; larger blocks gained nothing on the Linux tree.
+	// blockSize is the size of one read. Nearly all files are smaller and need only one
+	// read. Larger blocks were not faster on the Linux tree.
 	blockSize = 256 << 10
 
 	// MaxLine is the longest line that is searched.
 	MaxLine = 16 << 20
 
-	// MaxWhole is the largest file that is searched in multiline mode, where the whole
-	// file is in memory. Files over MaxLine are searched one at a time.
+	// MaxWhole is the size of the largest file searched in multiline mode, where the
+	// whole file is in memory. Of the files larger than MaxLine, only one is searched at
+	// a time.
 	MaxWhole = 1 << 30
 )
 
-// large is held while a file over MaxLine is in memory.
+// large limits the files larger than MaxLine in memory to one.
 var large = make(chan struct{}, 1)
 
-// Detail selects how much to report; less is faster.
+// Detail selects how much to report. Less detail is faster.
 type Detail uint8
 
 const (
@@ -39,7 +40,7 @@ const (
 	Lines Detail = iota
 	// Count reports only the number of matching lines.
 	Count
-	// Exists stops at the first.
+	// Exists stops at the first matching line.
 	Exists
 )
 
@@ -50,34 +51,35 @@ type Request struct {
 	Invert        bool           // report lines that don't match
 	Spans         bool           // report the positions in each line
 	Matches       bool           // count matches, not only lines
-	MaxLines      int            // stop after this many matching lines, in multiline mode matches; 0 is no limit
-	MaxText       int            // cut a longer line around its first match; 0 keeps all
+	MaxLines      int            // stop after this many matching lines, or matches in multiline mode; 0 means no limit
+	MaxText       int            // cut longer lines around their first match; 0 means no limit
 	Binary        bool           // search binary files as text
-	NUL           search.NULRule // what NUL means if Binary is not set
+	NUL           search.NULRule // how NUL is treated if Binary is not set
 	Raw           bool           // ignore encoding marks
-	Decode        bool           // Result.Decode follows; not with Emit
-	All           bool           // report all lines: those that don't match as context
-	WhileMatching bool           // stop at the first line after a match that doesn't match
+	Decode        bool           // Result.Decode will be called; not allowed with Emit
+	All           bool           // also report all other lines, as context
+	WhileMatching bool           // after the first match, stop at the first line that doesn't match
 
-	// Emit, if set, receives reported lines while the file is read, a few thousand at a
-	// time. The Result then contains only the last ones. Lines and texts are valid until Emit
-	// returns, the rest until the next search. An error ends the search and is returned.
+	// Emit, if set, is called with reported lines while the file is read, a few thousand at a
+	// time. The returned Result then contains only the last ones. Lines and texts are valid
+	// until Emit returns, everything else until the next search. An error ends the search and
+	// is returned.
 	Emit func(*Result) error
 
-	// KeepHits is how many matching lines are reported; further ones are only counted.
+	// KeepHits is the number of matching lines to report; further ones are only counted.
 	// 0 means no limit.
 	KeepHits int
 
-	// Gap, if not 0, makes blocks of matching lines: lines whose numbers differ
-	// by at most Gap share a block. It has no effect in multiline mode.
+	// Gap, if not 0, groups matching lines into blocks: consecutive ones whose numbers
+	// differ by at most Gap share a block. It has no effect in multiline mode.
 	Gap int
-	// KeepBlocks and BlockLines limit the reported blocks, and the lines of each, so that
-	// a file that matches everywhere doesn't fill the memory. The rest is only counted. 0 means
-	// no limit.
+	// KeepBlocks and BlockLines limit the blocks reported and the lines in each, so that a file
+	// in which every line matches doesn't fill the memory. The rest is only counted. 0 means no
+	// limit.
 	KeepBlocks, BlockLines int
 }
 
-// Skip is why a file, or the rest of it, was not searched.
+// Skip is the reason why a file, or the rest of it, was not searched.
 type Skip uint8
 
 const (
@@ -93,27 +95,27 @@ func (s Skip) String() string {
 // Result is the result of searching a file.
 type Result struct {
 	Lines   []search.Line
-	Matched int // matching lines; in multiline mode, matches
-	Matches int // matches, if Request.Matches or Spans is set
-	Blocks  int // if Request.Gap is set
+	Matched int // number of matching lines; in multiline mode, of matches
+	Matches int // number of matches, if Request.Matches or Spans is set
+	Blocks  int // number of blocks, if Request.Gap is set
 	First   int // numbers of the first and last matching line, if Request.Gap is set
 	Last    int
-	Bytes   int64 // bytes searched: if Stopped, up to the last line of MaxLines
+	Bytes   int64 // number of bytes searched; if Stopped, up to the line that reached MaxLines
 	Skip    Skip
-	NUL     int64 // 1 + the offset of the first NUL of a binary file searched as text; 0 if none
-	AtNUL   bool  // the search ended there
-	Stopped bool  // MaxLines was reached and the rest was not read
+	NUL     int64 // offset of the first NUL, plus 1, in a binary file searched as text; 0 if there is none
+	AtNUL   bool  // the search ended at that NUL
+	Stopped bool  // MaxLines was reached, and the rest was not searched
 
 	decoding
 }
 
-// Scanner searches files one after the other. Its buffers are reused. Memory that a Result
-// refers to is not, unless Request.Emit is set.
+// Scanner searches one file after another. Its buffers are reused, except for memory that
+// a Result refers to if Request.Emit is not set.
 type Scanner struct {
 	m        *match.Matcher
-	inBlocks bool // multiline mode, with a pattern whose texts can be cut
+	inBlocks bool // multiline mode with a pattern that allows texts to be cut
 	keepCR   bool // \r before \n belongs to the line
-	decodes  bool // lines that aren't UTF-8 may match only when decoded
+	decodes  bool // lines with invalid UTF-8 may match only when decoded
 	one      file // the current file
 	parts    parts
 	buf      []byte // the current block of text
@@ -122,9 +124,9 @@ type Scanner struct {
 	lossy    []byte        // one decoded line
 	gathered []search.Span // matches of a block in multiline mode
 
-	// Shapes, if set, finds the matches of a text in the file at path, in the order of
-	// their starts, instead of the pattern, which all of them contain. It reports false if it
-	// gave up; the file is then skipped as too large.
+	// Shapes, if set, finds the matches in the text of the file at path, in order of their
+	// starts. All of them must contain a match of the pattern. If Shapes returns false, it
+	// gave up, and the file is skipped as too large.
 	Shapes func(path string, text []byte) ([]Shape, bool)
 	Path   string
 }
@@ -149,9 +151,10 @@ func (s *Scanner) Use(m *match.Matcher) {
 	s.m, s.inBlocks, s.keepCR, s.decodes = m, p.Cuts(), p.KeepsCR(), p.Windows1252Adds()
 }
 
-// longest returns the longest text without a cut that is searched in a file of a size. In
-// multiline mode it is the limit of files that are searched whole. Larger files must be cut
-// more often; otherwise a file of 5 GB would take 1 GB of memory before it is given up.
+// longest returns the size of the longest text without a cut that is searched in a file of
+// the given size. In multiline mode this limits the size of files that are searched whole.
+// Texts in larger files must be cut more often; otherwise a file of 5 GB would take 1 GB of
+// memory before the search gives up.
 func (s *Scanner) longest(size int64) int {
 	if s.inBlocks && size <= MaxWhole {
 		return MaxWhole
@@ -159,8 +162,8 @@ func (s *Scanner) longest(size int64) int {
 	return MaxLine
 }
 
-// lastCut returns the end of the whole lines of buf that can be searched separately: after
-// a line feed in buf[from:], or 0.
+// lastCut returns the end of the lines of buf that can be searched on their own. It is
+// after a line feed in buf[from:], or 0.
 func (s *Scanner) lastCut(buf []byte, from int) int {
 	if s.inBlocks {
 		return s.m.Pattern().Cut(buf, from)
@@ -171,7 +174,8 @@ func (s *Scanner) lastCut(buf []byte, from int) int {
 	return 0
 }
 
-// File searches the content of r. size is a hint: the expected length of the file.
+// File searches the contents of r. size is the expected size of the file; it is only a
+// hint.
 func (s *Scanner) File(r io.Reader, size int64, req *Request) (Result, error) {
 	f := s.begin(req)
 	t := &text{r: r, size: size, binary: req.Binary || req.NUL != search.SkipBinary, asIs: req.Raw, raw: s.raw}

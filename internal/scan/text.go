@@ -7,8 +7,8 @@ import (
 	"quarry/internal/textfile"
 )
 
-// text reads a file as UTF-8: unchanged, without its byte order mark, or decoded from
-// UTF-16. Bytes that aren't UTF-8 pass through; their lines are searched again (see
+// text reads a file as UTF-8: unchanged but without its byte order mark, or decoded from
+// UTF-16. Invalid UTF-8 is passed through, and lines with it are searched again (see
 // oddLines).
 type text struct {
 	r      io.Reader
@@ -16,24 +16,24 @@ type text struct {
 	binary bool  // don't stop at binary content
 	asIs   bool  // don't decode
 
-	read    int64 // bytes so far
-	nul     int64 // 1 + the offset of the first NUL; 0 if none
+	read    int64 // number of bytes read
+	nul     int64 // offset of the first NUL, plus 1; 0 if there is none
 	started bool
 	ended   bool
 	enc     textfile.Encoding
 	raw     []byte // undecoded bytes of a UTF-16 file
-	pending int    // number of used bytes of raw
+	pending int    // number of bytes in raw
 }
 
-// fill appends text to dst[len(dst):cap(dst)]. At the end of the file it returns io.EOF,
-// with or without text. For a binary file it returns errBinary.
+// fill appends text to dst, up to its capacity. At the end of the file it returns io.EOF,
+// possibly together with text. For a binary file it returns errBinary.
 func (t *text) fill(dst []byte) ([]byte, error) {
 	if t.started && !t.enc.IsUTF8() && t.enc != textfile.Windows1252 {
 		return t.fillDecoded(dst)
 	}
 	room := dst[len(dst):cap(dst)]
 	if !t.started && t.size > 0 && t.size < int64(len(room)) {
-		room = room[:t.size+1] // one more byte shows the end without another read
+		room = room[:t.size+1] // the extra byte detects the end without another read
 	}
 	n, err := t.get(room)
 	if err != nil && err != io.EOF {
@@ -42,7 +42,7 @@ func (t *text) fill(dst []byte) ([]byte, error) {
 	if t.started {
 		return dst[:len(dst)+n], err
 	}
-	// The first block decides the encoding, so it must be large enough.
+	// The encoding is determined from the first block, so it must be large enough.
 	for err == nil && n < min(textfile.SniffLen, len(room)) {
 		var more int
 		more, err = t.get(room[n:])
@@ -80,7 +80,8 @@ func (t *text) start(dst, first []byte, err error) ([]byte, error) {
 	return dst[:len(dst)+len(first)], err
 }
 
-// fillDecoded decodes as much as is certain to fit into dst: two bytes become up to three.
+// fillDecoded decodes as much as certainly fits in dst, since two bytes become up to
+// three.
 func (t *text) fillDecoded(dst []byte) ([]byte, error) {
 	room := (cap(dst) - len(dst)) / 3 * 2
 	if room < 8 {
@@ -107,7 +108,7 @@ func (t *text) fillDecoded(dst []byte) ([]byte, error) {
 	return dst, nil
 }
 
-// get reads once, and detects the end of the file if possible.
+// get reads once and, if possible, detects the end of the file.
 func (t *text) get(b []byte) (int, error) {
 	if t.ended {
 		return 0, io.EOF

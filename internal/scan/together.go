@@ -15,27 +15,27 @@ import (
 	"quarry/search"
 )
 
-// minTogether is the size from which several scanners share a file: from 16 blocks on,
-// waking another thread is worth it.
+// minTogether is the minimum size of a file that several scanners share. From 16 blocks
+// on, it is worth waking another thread.
 const minTogether = 16 * blockSize
 
 // Large reports whether Together shares a file of this size.
 func Large(size int64) bool { return size >= minTogether }
 
-// Together returns the same as File of the first scanner, but all scanners search the
-// blocks of a large file. One at a time reads a block and passes the rest after its last
-// line to the next. Results are delivered in the order of the file. So reading, which takes
-// half of the time for a literal, runs in parallel with searching.
+// Together returns the same result as File of the first scanner, but all scanners search
+// the blocks of a large file. One of them at a time reads a block; the next one continues
+// after its last line. Results are delivered in file order. So reading, which takes half of
+// the time to search for a literal, and searching run in parallel.
 //
-// view, if not nil, has the content of r in mapped memory. Its blocks are searched in place
-// (see mapped.go).
+// view, if not nil, is the memory-mapped r. Its blocks are searched in place (see
+// mapped.go).
 func Together(all []*Scanner, r io.Reader, size int64, view View, req *Request) (Result, error) {
 	if len(all) < 2 && view == nil || !Large(size) || !shares(all[0], req) {
 		return all[0].File(r, size, req)
 	}
-	if req.NUL != search.SkipBinary { // the start determines the treatment of the whole file
+	if req.NUL != search.SkipBinary { // the start of the file determines how NUL is treated
 		head := make([]byte, ripgrepBuffer)
-		n, _ := io.ReadFull(r, head) // the error recurs later
+		n, _ := io.ReadFull(r, head) // a later read reports the same error
 		r = io.MultiReader(bytes.NewReader(head[:n]), r)
 		if bytes.IndexByte(head[:n], 0) >= 0 {
 			return all[0].File(r, size, req)
@@ -57,8 +57,8 @@ func together(all []*Scanner, r io.Reader, size int64, view View, req *Request) 
 	return g.out, g.err
 }
 
-// shares reports whether blocks are independent, except for the number of lines and
-// matches before them.
+// shares reports whether blocks can be searched independently, except for the number of
+// lines and matches before them.
 func shares(s *Scanner, req *Request) bool {
 	switch {
 	case s.Shapes != nil:
@@ -75,53 +75,53 @@ func shares(s *Scanner, req *Request) bool {
 type group struct {
 	req *Request
 
-	reading sync.Mutex // guards the following fields
+	reading sync.Mutex // guards the fields up to alone
 	text    text
-	carry   []byte // data after the last distributed line
+	carry   []byte // data after the last line of the latest block
 	base    int64  // offset of carry
-	blocks  int    // blocks distributed
+	blocks  int    // number of blocks distributed
 	ended   bool
-	inPlace bool // blocks are searched in view
+	inPlace bool // blocks are searched in the view
 
-	alone *Scanner // the only scanner that continues if lines are dense
+	alone *Scanner // the only scanner that continues if reported lines are dense
 
 	view   View        // nil if the file is read
-	moved  atomic.Bool // it is no longer reliable
+	moved  atomic.Bool // the view is not reliable any more
 	sparse atomic.Bool // most of the text is not reported
-	dense  atomic.Bool // much of the text is reported: waiting for each other costs more than searching
-	behind int         // the part of view before it is no longer needed; guarded by order
+	dense  atomic.Bool // much of the text is reported, so that waiting for turns costs more than searching
+	behind int         // end of the part of the view that was freed; guarded by order
 
-	// wide has the one buffer for a line longer than a block, unless it is in use:
-	// clearing a second one costs the system more than it saves.
+	// wide contains the only buffer for lines longer than a block, unless it is in use.
+	// Clearing a second one would cost the system more than it saves.
 	wide chan []byte
 
-	order  sync.Mutex // held by the scanner whose turn it is
+	order  sync.Mutex // locked by the scanner whose turn it is
 	turned sync.Cond
-	turn   int  // the block whose results are due
-	lines  int  // lines before it
-	over   bool // the match was only mentioned, and nothing after it is reported
+	turn   int  // number of the block whose results are due
+	lines  int  // number of lines before that block
+	over   bool // nothing more is reported
 	out    Result
 	err    error
 
-	broken chan struct{} // closed when a scanner panicked
+	broken chan struct{} // closed if a scanner panicked
 	breaks sync.Once
 }
 
 // share is one block of a group.
 type share struct {
 	text  []byte
-	wide  []byte // the group's wide buffer, if it contains text
+	wide  []byte // the group's wide buffer, if text is in it
 	view  bool   // text is in the group's view
 	clear int    // as in file
 	base  int64
 	no    int
-	read  int64 // bytes of the file up to here
+	read  int64 // offset of the end of the block in the file
 	nul   int64
-	skip  Skip // why the search of the file ends here
+	skip  Skip // reason if the search of the file ends here
 	err   error
 }
 
-// work searches blocks until none is left.
+// work searches blocks until none are left.
 func (g *group) work(s *Scanner) {
 	for {
 		b, ok := g.next(s)
@@ -132,7 +132,7 @@ func (g *group) work(s *Scanner) {
 	}
 }
 
-// next reads a block of whole lines into the buffer of a scanner.
+// next reads a block of whole lines into a scanner's buffer.
 func (g *group) next(s *Scanner) (b share, ok bool) {
 	g.reading.Lock()
 	defer g.reading.Unlock()
@@ -163,7 +163,8 @@ func (g *group) next(s *Scanner) (b share, ok bool) {
 			buf = g.widen(&b, buf, longest)
 		}
 		fresh := len(buf)
-		// No more at a time, also for a long line, so that new data is still in the cache.
+		// Read the same amount even within a long line, so that new data is still in the
+		// cache.
 		filled, err := g.text.fill(buf[:fresh:min(cap(buf), fresh+blockSize)])
 		buf = buf[:len(filled)]
 		last := err != nil
@@ -198,12 +199,12 @@ func (g *group) next(s *Scanner) (b share, ok bool) {
 	}
 }
 
-// widen moves a line to the wide buffer, or the wide buffer to a larger one.
+// widen moves a long line to the wide buffer, or to a larger one that replaces it.
 func (g *group) widen(b *share, line []byte, longest int) []byte {
 	var wide []byte
 	if b.wide == nil {
 		select {
-		case wide = <-g.wide: // its user doesn't wait for the reader
+		case wide = <-g.wide: // its current user never waits for the reader
 		case <-g.broken:
 		}
 	}
@@ -217,13 +218,14 @@ func (g *group) widen(b *share, line []byte, longest int) []byte {
 	return line
 }
 
-// decided reports whether only lines are counted and the current line matches, whatever
-// follows. buf[:seen] of its text was checked before.
+// decided reports whether lines are only counted and the current line matches however it
+// continues. buf[:seen] was already checked.
 func (g *group) decided(s *Scanner, buf []byte, seen int) bool {
 	return g.req.Detail == Count && !g.req.Invert && !g.req.Matches && !s.decodes && s.m.Decides(buf, seen)
 }
 
-// rest skips the rest of a decided line. The block is its start.
+// rest reads up to the end of a decided line. The block then consists of the line's
+// start.
 func (g *group) rest(s *Scanner, b *share, line []byte, longest int) {
 	if b.wide == nil {
 		s.buf = line[:0]
@@ -257,11 +259,11 @@ func (g *group) rest(s *Scanner, b *share, line []byte, longest int) {
 	}
 }
 
-// search searches a block, and delivers the result at its turn.
+// search searches a block and delivers the result when it is the block's turn.
 func (g *group) search(s *Scanner, b *share) {
-	mine := false // it is this block's turn
+	mine := false // whether it is this block's turn
 	defer func() {
-		if mine { // after a panic the turn doesn't pass to the next one, see abandon
+		if mine { // after a panic the turn is not passed on, see abandon
 			g.order.Unlock()
 		}
 	}()
@@ -335,13 +337,13 @@ func (f *file) all(text []byte) {
 	f.block(text, 0)
 	if f.req.Detail == Lines {
 		if !f.inPlace {
-			f.emit() // while the block is in the cache
+			f.emit() // deliver while the block is in the cache
 		}
 		f.countTo(text, len(text))
 	}
 }
 
-// await waits for the turn of a block, which lasts until order is unlocked.
+// await waits for a block's turn, which lasts until order is unlocked.
 func (g *group) await(no int) {
 	g.order.Lock()
 	for g.turn != no && g.err != errBroken {
@@ -351,8 +353,8 @@ func (g *group) await(no int) {
 
 var errBroken = errors.New("another scanner of the file panicked")
 
-// abandon ends the search of the file after a panic. The turn of its block never comes, so
-// the others must not wait for it, and nothing more is reported.
+// abandon ends the search of the file after a panic. The turn of the block will never
+// come, so the other scanners must not wait for it, and nothing more is reported.
 func (g *group) abandon() {
 	g.breaks.Do(func() { close(g.broken) })
 	g.order.Lock()
@@ -362,14 +364,15 @@ func (g *group) abandon() {
 	g.stop()
 }
 
-// stop ends reading.
+// stop stops distributing blocks.
 func (g *group) stop() {
 	g.reading.Lock()
 	g.ended = true
 	g.reading.Unlock()
 }
 
-// emit delivers lines, numbered from the start of the file. The caller has the turn.
+// emit delivers lines, with numbers counted from the start of the file. It must be the
+// block's turn.
 func (g *group) emit(part *Result) error {
 	if g.err != nil || g.over {
 		return g.err

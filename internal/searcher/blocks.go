@@ -2,15 +2,16 @@ package searcher
 
 import "quarry/search"
 
-// A block is a run of matching lines whose context lines touch or overlap, including
-// that context. An answer shows it in one piece. With one line of context on either
-// side, matches at most 3 lines apart share a block.
+// A block is a run of matching lines, with their context, that an answer shows in one
+// piece: the context lines of neighboring matches touch or overlap. With one line of
+// context on either side, matches at most 3 lines apart share a block.
 
-// blockGap is the largest difference of line numbers within a block.
+// blockGap returns the largest distance, in lines, between consecutive matches of a
+// block.
 func blockGap(q *search.Query) int { return q.Before + q.After + 1 }
 
-// blockStarts yields the index of the first matching line of every block until yield
-// returns false.
+// blockStarts calls yield with the index of the first matching line of each block until
+// yield returns false.
 func blockStarts(lines []search.Line, gap int, yield func(i int) bool) {
 	last := 0
 	for i := range lines {

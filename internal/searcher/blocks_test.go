@@ -14,7 +14,7 @@ import (
 	"quarry/search"
 )
 
-// numbers writes the lines of an answer as "path:1,2*,3" with a star at matches.
+// numbers formats an answer as "path:1,2*,3". Matching lines have a star.
 func numbers(files []search.FileMatch) string {
 	var b strings.Builder
 	for _, f := range files {
@@ -35,7 +35,7 @@ func numbers(files []search.FileMatch) string {
 	return b.String()
 }
 
-// marked returns a text of n lines with an x on the given ones.
+// marked returns a text of n lines, where the lines at contain an x.
 func marked(n int, at ...int) string {
 	lines := make([]string, n)
 	for _, i := range at {
@@ -46,10 +46,10 @@ func marked(n int, at ...int) string {
 
 func TestBlocks(t *testing.T) {
 	ws := workspace(t, map[string]string{
-		"a": marked(12, 2, 5, 9),     // 2 and 5 share a block, 9 is another
-		"b": marked(20, 1, 6, 11),    // three
-		"c": marked(6, 1, 2, 3, 4),   // one
-		"d": "nothing of the kind\n", // none
+		"a": marked(12, 2, 5, 9),     // two blocks: 2 and 5, 9
+		"b": marked(20, 1, 6, 11),    // three blocks
+		"c": marked(6, 1, 2, 3, 4),   // one block
+		"d": "nothing of the kind\n", // no block
 	}, nil)
 	for _, c := range []struct {
 		name          string
@@ -82,8 +82,8 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// Gitignore patterns given by the caller exclude files and folders; hidden files stay
-// hidden.
+// Gitignore patterns given by the caller exclude files and folders. They can't include
+// hidden files.
 func TestExtraRules(t *testing.T) {
 	ws := workspace(t, map[string]string{
 		".gitignore":     "!.shown\n",
@@ -120,19 +120,19 @@ func TestExtraRules(t *testing.T) {
 	if notes.Total != 2 {
 		t.Errorf("notes: %+v", notes.Notes)
 	}
-	// Without either pattern, only hidden files are omitted.
+	// Without extra patterns, only hidden files are omitted.
 	r, err = ws.Search(ctx, search.Query{Pattern: "x", Detail: search.Files})
 	if err != nil || len(r.Files) != 5 {
 		t.Errorf("plain: %v %v", r, err)
 	}
 }
 
-// A large file that is only counted is read in the parts that could match, according to
-// the index. A block that spans several parts is counted once.
+// For counting, only the parts of a large file that may match are read, according to the
+// index. A block that spans several parts is counted once.
 func TestBlocksAreCountedByParts(t *testing.T) {
 	stress.SkipWine(t, "whole workspaces")
 	row := strings.Repeat("row upon row ", 20) + "\n"
-	wide := strings.Repeat("wide ", 8000) + "\n" // more than a block of the index
+	wide := strings.Repeat("wide ", 8000) + "\n" // more than one block of the index
 	rows := strings.Repeat(row, 200)
 	ws := workspace(t, map[string]string{
 		"a": strings.Repeat("needle\n", 9),

@@ -12,10 +12,10 @@ import (
 	"quarry/search"
 )
 
-// candidates are the files of one folder that the index offers for a query. Every kind
-// of query uses it to decide whether the index can answer, which files pass the filters,
-// which have to be read because the index lacks their current contents, and which are
-// omitted.
+// candidates are the files of one folder that may answer a query, according to the index.
+// For every kind of query, they determine whether the index can answer, which files pass
+// the filters, which have to be read because the index lacks their current contents, and
+// which are omitted.
 type candidates struct {
 	folder *Folder
 	scope  *search.Scope
@@ -24,12 +24,12 @@ type candidates struct {
 	passes pathFilter
 }
 
-// errNoIndex means that a query has to be answered by a scan.
+// errNoIndex is returned if the index can't answer a query, so that a scan is needed.
 var errNoIndex = errors.New("the index can't answer this")
 
 // candidates opens the current state of the index for the folder in ask. It returns
-// errNoIndex if the index can't answer for the folder or would not be faster for about;
-// a nil about is a question about paths.
+// errNoIndex if the index can't answer for the folder, or would not be faster for the
+// question about. If about is nil, the question is about paths.
 func (d *Folder) candidates(ctx context.Context, scope *search.Scope, f *filter, ask index.Ask, about *index.Ask) (*candidates, error) {
 	ix := d.index()
 	if !d.indexable(scope, ask.Under) || !ix.Ready(about) {
@@ -55,16 +55,18 @@ func (d *Folder) indexable(s *search.Scope, start rootfs.Path) bool {
 	if s.NoIndex || len(s.Extra) > 0 && !s.IncludeIgnored || s.IncludeIgnored && !d.index().HasIgnored() {
 		return false
 	}
-	// A repository's own .git folder is not indexed; only a trusted workspace may see it.
+	// The folder's own .git is not indexed. Only a workspace without a policy may see it.
 	if s.IncludeHidden && d.Root.Policy() == nil {
 		return false
 	}
-	// A hidden folder that is named is searched as if it were not hidden.
+	// A hidden folder given as start is searched as if it were not hidden, but isn't
+	// indexed.
 	return start.IsRoot() || !strings.HasPrefix(start.String(), ".") && !strings.Contains(start.String(), "/.")
 }
 
-// eachIndexed calls under with the candidates of each folder of a scope; ask holds the
-// rest of the question. It returns errNoIndex if the index can't answer for a folder.
+// eachIndexed calls under with the candidates of each folder of a scope. ask contains the
+// question except for the folder. The error is errNoIndex if the index can't answer for
+// one of the folders.
 func (d *Folder) eachIndexed(ctx context.Context, scope *search.Scope, ask index.Ask, under func(*candidates) error) error {
 	f, err := d.filter(ctx, scope)
 	if err != nil {
@@ -95,8 +97,8 @@ func (d *Folder) eachIndexed(ctx context.Context, scope *search.Scope, ask index
 	return nil
 }
 
-// shown calls take for the documents of a segment that pass, and returns how many it
-// considered.
+// shown calls take for the documents of a segment that pass the filters. considered is
+// the number of documents checked.
 func (c *candidates) shown(v *index.CountedView, take func(id int)) (considered int, err error) {
 	if c.passes.all {
 		for id, hi := v.Span(); id < hi; id++ {
@@ -119,7 +121,7 @@ func (c *candidates) shown(v *index.CountedView, take func(id int)) (considered 
 	return considered, err
 }
 
-// admitted returns the paths that pass.
+// admitted returns the paths that pass the filters.
 func (c *candidates) admitted(paths []string) (out []string) {
 	for _, path := range paths {
 		if c.passes.admits([]byte(path)) {
@@ -129,14 +131,14 @@ func (c *candidates) admitted(paths []string) (out []string) {
 	return out
 }
 
-// omitted adds the files and folders that the answer does not cover.
+// omitted adds to a summary the files and folders that the answer does not cover.
 func (c *candidates) omitted(sum *search.Summary) error {
 	c.unread(sum)
 	return c.denied(sum)
 }
 
-// denied adds the number of files and folders that the policy excludes, and which of
-// them are closed only by the built-in list.
+// denied adds to a summary the number of files and folders that the policy excludes, and
+// which of them only the built-in list closes.
 func (c *candidates) denied(sum *search.Summary) error {
 	n, err := c.snap.Denied(c.ask.Under, c.ask.Lens, func(path string, folder bool) bool {
 		if folder {
@@ -154,8 +156,8 @@ func (c *candidates) denied(sum *search.Summary) error {
 	return err
 }
 
-// unread adds the folders that the index couldn't read, if the root's policy allows
-// them to be named, and how many ignored files the index has.
+// unread adds to a summary the folders that the index couldn't read, if the root's policy
+// allows naming them, and how many ignored files the index contains.
 func (c *candidates) unread(sum *search.Summary) {
 	sum.Stats.IgnoredIndexed = c.snap.Ignored()
 	start := c.ask.Under
@@ -174,8 +176,8 @@ func (c *candidates) unread(sum *search.Summary) {
 	}
 }
 
-// noIndex converts an error of the index to errNoIndex, so that the caller scans,
-// unless the search itself has ended.
+// noIndex replaces an error of the index by errNoIndex, so that the caller scans. If the
+// search itself has ended, it returns the reason for that.
 func noIndex(ctx context.Context, _ error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -183,13 +185,13 @@ func noIndex(ctx context.Context, _ error) error {
 	return errNoIndex
 }
 
-// pathFilter applies the filters of a query to the paths of an index as a walk would.
-// It caches the last answer, so each goroutine needs its own.
+// pathFilter applies a query's filters to paths of the index, with the same results as a
+// walk. It caches the latest folder, so each goroutine needs its own.
 type pathFilter struct {
 	*filter
-	below   int    // the length of the folder's path and the slash after it
+	below   int    // length of the searched folder's path, including the slash after it
 	all     bool   // every path passes
-	lastDir []byte // the folder checked last
+	lastDir []byte // the latest folder checked
 	lastIn  bool
 }
 
@@ -203,13 +205,13 @@ func (f *filter) paths(start rootfs.Path) *pathFilter {
 	return p
 }
 
-// admits reports whether a file passes.
+// admits reports whether a file passes the filters.
 func (p *pathFilter) admits(path []byte) bool {
 	if p.all {
 		return true
 	}
-	// rel shares the bytes of path; nothing below retains it. Allocating a string for
-	// each of a million paths would take longer than the rest.
+	// rel shares the bytes of path, which nothing below retains. Allocating a string for
+	// each of a million paths would take longer than everything else.
 	rel := unsafe.String(unsafe.SliceData(path), len(path))[p.below:]
 	if p.opts.MaxDepth > 0 && strings.Count(rel, "/") >= p.opts.MaxDepth {
 		return false
@@ -217,7 +219,7 @@ func (p *pathFilter) admits(path []byte) bool {
 	if p.types != nil && !p.types.MatchFile(rel[strings.LastIndexByte(rel, '/')+1:]) {
 		return false
 	}
-	// The index knows which files are shown only if hidden files are included. A
+	// The index's lens omits hidden files unless the query or a rule includes them. A
 	// strict query excludes them even if a rule includes them.
 	if p.hides(rel) {
 		return false
@@ -233,7 +235,7 @@ func (p *pathFilter) admits(path []byte) bool {
 	return p.changes == nil || p.changes.has(string(path))
 }
 
-// admitsFolder reports whether a walk would enter a folder by the query's filters.
+// admitsFolder reports whether the query's filters let a walk enter a folder.
 func (p *pathFilter) admitsFolder(path string) bool {
 	rel := path[p.below:]
 	if p.opts.MaxDepth > 0 && strings.Count(rel, "/")+1 >= p.opts.MaxDepth || p.hides(rel) {
@@ -242,13 +244,13 @@ func (p *pathFilter) admitsFolder(path string) bool {
 	return p.opts.Filter == nil || p.enters(rel)
 }
 
-// hides reports whether a strict query omits a path as hidden.
+// hides reports whether a strict query omits a path because it is hidden.
 func (p *pathFilter) hides(rel string) bool {
 	return p.opts.StrictHidden && !p.opts.Hidden && (rel[0] == '.' || strings.Contains(rel, "/."))
 }
 
-// enters reports whether a walk with the query's globs would enter a folder. The
-// files of a folder are consecutive, so the last answer is cached.
+// enters reports whether a walk with the query's globs would enter a folder. It caches
+// the latest answer, since the files of a folder are consecutive.
 func (p *pathFilter) enters(dir string) bool {
 	if p.lastDir != nil && string(p.lastDir) == dir {
 		return p.lastIn

@@ -15,10 +15,10 @@ import (
 	"quarry/search"
 )
 
-// changes determines which files changed, for one search.
+// changes determines which files changed since the last commit, for one search.
 type changes struct {
-	// ended, load and same are bound to the context of the search: walks and indexes
-	// test a file without passing one.
+	// ended, load and same are bound to the context of the search, because walks and
+	// indexes test files without passing a context.
 	ended func() error
 	load  func(top *rootfs.Root) (*githead.Repo, error)
 	same  func(*githead.Repo, *githead.File) (bool, error)
@@ -28,11 +28,11 @@ type changes struct {
 	log  *slog.Logger
 
 	mu    sync.Mutex
-	repos map[rootfs.Path]*repository // by folder: the repository of its files
+	repos map[rootfs.Path]*repository // by folder: the repository that its files belong to
 	all   []*githead.Repo             // all open repositories
 }
 
-// repository is a repository around a folder.
+// repository is the git repository that a folder belongs to.
 type repository struct {
 	none   bool   // there is no repository
 	top    string // path below the workspace, "" if it is the workspace or above it
@@ -41,8 +41,8 @@ type repository struct {
 	err    error // why the repository can't be read
 }
 
-// newChanges prepares a test for the changed files of a scope; it returns nil if the
-// scope accepts all files.
+// newChanges prepares the test for changed files. It returns nil if the scope also
+// accepts unchanged files.
 func newChanges(ctx context.Context, d *Folder, s *search.Scope) (*changes, error) {
 	if !s.Changed.Any() {
 		return nil, nil
@@ -76,7 +76,7 @@ func newChanges(ctx context.Context, d *Folder, s *search.Scope) (*changes, erro
 	return c, nil
 }
 
-// close releases the repositories.
+// close closes the repositories.
 func (c *changes) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -90,7 +90,8 @@ func (c *changes) close() {
 var errNoRepository = fault.New(fault.InvalidArgument, "no git repository here, so nothing tells what changed",
 	"leave changed out, or at the command line give a time: --changed=2h")
 
-// check returns an error for a folder that is in no repository and has none just below it.
+// check returns an error if a folder neither belongs to a repository nor directly contains
+// one.
 func (c *changes) check(at rootfs.Path) error {
 	if r := c.around(at); !r.none {
 		if r.err != nil {
@@ -113,7 +114,7 @@ func (c *changes) check(at rootfs.Path) error {
 	return errNoRepository
 }
 
-// isTop reports whether a folder of the workspace is the top of a repository.
+// isTop reports whether a folder of the workspace is the top folder of a repository.
 func (c *changes) isTop(at rootfs.Path) bool {
 	d, err := c.root.OpenDir(at)
 	if err != nil {
@@ -121,7 +122,7 @@ func (c *changes) isTop(at rootfs.Path) bool {
 	}
 	defer d.Close()
 	_, err = d.Stat(".git")
-	return err == nil || rootfs.KindOf(err) == fault.ProtectedPath // a missing protected entry counts as not found
+	return err == nil || rootfs.KindOf(err) == fault.ProtectedPath // a protected .git exists; a missing one is reported as not found
 }
 
 // around finds the repository that the files of a folder are in.
@@ -154,8 +155,8 @@ func (c *changes) find(at rootfs.Path) *repository {
 	return r
 }
 
-// above looks for a repository that contains the workspace. A repository owned by
-// another user does not count.
+// above looks for a repository that contains the workspace. A repository owned by another
+// user is not used.
 func (c *changes) above(r *repository) {
 	for dir := c.root.RealDir(); ; {
 		parent := filepath.Dir(dir)
@@ -185,15 +186,15 @@ func (c *changes) open(r *repository, view *rootfs.Root, err error, shown string
 	c.all = append(c.all, r.repo)
 }
 
-// has reports whether a file changed. A file that can't be examined counts as
-// unchanged, and one whose repository can't be read as changed.
+// has reports whether a file changed. A file that can't be examined counts as unchanged.
+// If its repository can't be read, it counts as changed.
 func (c *changes) has(name string) bool {
 	p, err := c.root.Known(name)
 	if err != nil {
 		return false
 	}
 	info, err := c.root.Stat(p)
-	if err != nil || info.Type != rootfs.TypeFile { // by way of a symlink
+	if err != nil || info.Type != rootfs.TypeFile { // reached through a symlink
 		if p, err = c.root.Resolve(name); err != nil {
 			return false
 		}

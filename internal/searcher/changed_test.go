@@ -30,7 +30,8 @@ func runGit(t *testing.T, dir string, args ...string) {
 	}
 }
 
-// repository makes a workspace with a repository, a nested repository, and changes.
+// repository makes a workspace with a repository, a nested repository, and changes in
+// both.
 func repository(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -74,7 +75,7 @@ func pathsOf(t *testing.T, w *quarry.Workspace, q search.Query) []string {
 	return list
 }
 
-// TestChanged searches changed files by a scan, by the index, and as a client of the
+// TestChanged searches changed files with a scan, with the index, and as a client of the
 // index owner.
 func TestChanged(t *testing.T) {
 	dir := repository(t)
@@ -126,7 +127,8 @@ func TestChanged(t *testing.T) {
 		if slices.Sort(listed); !slices.Equal(listed, want) {
 			t.Errorf("%s: ranked changed files %q, want %q", name, listed, want)
 		}
-		// An unchanged file is omitted even if named; a path may be inside a repository.
+		// An unchanged file is omitted even if named; a path may point into a nested
+		// repository.
 		if got := pathsOf(t, w, search.Query{Pattern: "needle", Scope: search.Scope{Paths: []string{"src/f01.go", "src/f03.go"}, Changed: git.Changed}}); !slices.Equal(got, []string{"src/f03.go"}) {
 			t.Errorf("%s: named files %q, want src/f03.go", name, got)
 		}
@@ -135,7 +137,7 @@ func TestChanged(t *testing.T) {
 			t.Errorf("%s: files changed in a day %q, want all but f04 and f06", name, got)
 		}
 	}
-	// A change made just now counts; a reverted one does not.
+	// A new change counts at once; a reverted one no longer does.
 	putFile(t, filepath.Join(dir, "src", "f07.go"), "package src // needle, just now\n")
 	putFile(t, filepath.Join(dir, "inner", "b.go"), "package inner // needle\n")
 	for name, w := range ways {
@@ -146,7 +148,8 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// TestChangedPlaces searches a workspace below the top of a repository, and one in none.
+// TestChangedPlaces searches one workspace below the top of a repository, and one outside
+// any repository.
 func TestChangedPlaces(t *testing.T) {
 	dir := repository(t)
 	w, err := quarry.Open(filepath.Join(dir, "src"), nil)
@@ -176,7 +179,7 @@ func TestChangedPlaces(t *testing.T) {
 	}
 }
 
-// TestEach finds files that have each of several patterns.
+// TestEach finds files that contain each of several patterns.
 func TestEach(t *testing.T) {
 	stress.SkipWine(t, "whole workspaces")
 	dir, state := t.TempDir(), t.TempDir()
@@ -206,7 +209,7 @@ func TestEach(t *testing.T) {
 		if want := []string{"both.txt2", "large.txt2", "line.txt1"}; !slices.Equal(got, want) {
 			t.Errorf("no index %v: files and lines %q, want %q", noIndex, got, want)
 		}
-		if !noIndex && r.Stats.Plan.Candidates != 4 { // with the binary file, which is told
+		if !noIndex && r.Stats.Plan.Candidates != 4 { // including the binary file, which is reported
 			t.Errorf("plan %q, want 4 candidates", r.Stats.Plan.Kind)
 		}
 		if r.SkippedCount[search.Binary] != 1 {

@@ -13,7 +13,7 @@ import (
 	"quarry/search"
 )
 
-// SearchCode ranks pieces of files by how well they answer a query of words.
+// SearchCode ranks pieces of files by relevance to a query.
 func (d *Folder) SearchCode(ctx context.Context, q search.CodeQuery) (*search.CodeResult, error) {
 	followed, err := d.here(ctx)
 	if err != nil {
@@ -30,8 +30,7 @@ func (d *Folder) SearchCode(ctx context.Context, q search.CodeQuery) (*search.Co
 	return r, nil
 }
 
-// searchCode lists the best piece of each file first, and further pieces after
-// those.
+// searchCode lists the best piece of each file first, then further pieces of the files.
 func (d *Folder) searchCode(ctx context.Context, q search.CodeQuery) (*search.CodeResult, error) {
 	started := time.Now()
 	words := rank.NewQuery(q.Query)
@@ -51,8 +50,8 @@ func (d *Folder) searchCode(ctx context.Context, q search.CodeQuery) (*search.Co
 	}
 	if len(out.Chunks) == 0 {
 		var err error
-		// No query word occurs as a whole word. Parts of words count too, so an empty
-		// answer means that a plain search finds nothing either.
+		// No word of the query occurs as a whole word, so match parts of words. After
+		// that, an empty answer means that a plain search finds nothing either.
 		if out.Chunks, err = d.partChunks(ctx, &q, &out.Summary); err != nil {
 			return nil, err
 		}
@@ -71,8 +70,8 @@ func (d *Folder) searchCode(ctx context.Context, q search.CodeQuery) (*search.Co
 	return out, nil
 }
 
-// bestFiles returns the best files in scope, in order, with their best pieces: as many
-// as the query asks for, and the number of files compared.
+// bestFiles returns the best files in scope, in order, with their best pieces. It returns
+// as many files as the query asks for, and the number of files compared.
 func (d *Folder) bestFiles(ctx context.Context, words *rank.Query, q *search.CodeQuery, sum *search.Summary) (files []rank.Candidate, compared int, err error) {
 	bounded, cancel := within(ctx, q.Time)
 	defer cancel()
@@ -108,7 +107,8 @@ func (d *Folder) bestFiles(ctx context.Context, words *rank.Query, q *search.Cod
 	return files, len(best), ctx.Err()
 }
 
-// skimmed reads the best files. It drops those that changed or vanished since.
+// skimmed reads the best files. Files that have changed or vanished meanwhile are
+// dropped.
 func (d *Folder) skimmed(ctx context.Context, corpus *rank.Corpus, best []rank.Candidate) ([]rank.Candidate, error) {
 	dropped := make([]bool, len(best))
 	crew.Each(ctx, len(best), max(d.Workers, 1), func(i int) {
@@ -146,8 +146,8 @@ func (d *Folder) wholeText(path string) ([]byte, error) {
 	return text, nil
 }
 
-// chunks lists the best piece of each file, then the second ones, and so on.
-// Scores fall along the list.
+// chunks lists the best piece of each file, then the second best of each, and so on.
+// Scores decrease along the list.
 func chunks(files []rank.Candidate) []search.Chunk {
 	var out []search.Chunk
 	for round := 0; ; round++ {
@@ -172,8 +172,8 @@ func chunks(files []rank.Candidate) []search.Chunk {
 	}
 }
 
-// fillChunk reads a chunk's text. It leaves the text empty if the file changed or
-// vanished since it was ranked.
+// fillChunk reads a chunk's text. The text remains empty if the file changed or vanished
+// after it was ranked.
 func (d *Folder) fillChunk(ctx context.Context, c *search.Chunk) error {
 	t, err := d.Read(ctx, c.Path, &search.ReadOptions{Start: c.StartLine, End: c.EndLine})
 	if err != nil {

@@ -10,19 +10,19 @@ import (
 	"quarry/search"
 )
 
-// errEnough ends a search whose limits are reached.
+// errEnough ends a search that has reached its limits.
 var errEnough = errors.New("limits reached")
 
-// collector takes outcomes in path order, applies offset and limits, and delivers
-// files.
+// collector takes the outcomes of files in path order, applies offset and limits, and
+// delivers the matching files.
 type collector struct {
 	q     *search.Query
 	yield func(*search.FileMatch) error
 	sum   search.Summary
-	held  []search.FileMatch // files that wait to be ordered
+	held  []search.FileMatch // files to be ordered before delivery
 	given struct{ files, lines, blocks, bytes int }
-	full  bool // no more text is wanted, only counts
-	reads int  // files read, and their bytes
+	full  bool // limits are reached: only count from now on
+	reads int  // number of files read, and of their bytes
 	read  int64
 }
 
@@ -30,8 +30,8 @@ func newCollector(q *search.Query, yield func(*search.FileMatch) error) *collect
 	return &collector{q: q, yield: yield, sum: search.Summary{Exact: true, SkippedCount: map[search.Reason]int{}}}
 }
 
-// boundsReads reports whether reads are limited. A negative limit is used up:
-// earlier roots have read as much as the query may.
+// boundsReads reports whether reads are limited. A negative limit also counts: searches
+// of earlier roots have used it up.
 func boundsReads(l *search.Limits) bool { return l.Reads != 0 || l.ReadBytes != 0 }
 
 func stop(s *search.Summary, why search.Stop) {
@@ -50,7 +50,7 @@ func (c *collector) add(path string, f *found) error {
 	}
 	if f.err != nil {
 		if err := c.failed(path, f.err); err != nil {
-			if f.parts > 0 { // the search ends within the file
+			if f.parts > 0 { // the error occurred within a file already delivered in part
 				c.sum.FilesMatched++
 				c.sum.LinesMatched += f.matched
 				c.sum.Matches += f.matches
@@ -78,7 +78,7 @@ func (c *collector) failed(path string, err error) error {
 	}
 	switch rootfs.KindOf(err) {
 	case fault.NotFound:
-		return nil // the file vanished: there is nothing to search
+		return nil // the file vanished
 	case fault.NotRegular, fault.NotFolder:
 		c.skip(path, search.NotRegular, detailOf(err))
 	case fault.ProtectedPath, fault.OutsideRoot:
@@ -92,15 +92,14 @@ func (c *collector) failed(path string, err error) error {
 	return nil
 }
 
-// secretByContent reports whether err says that a listed file is a secret by its
-// contents.
+// secretByContent reports whether a file is closed because of its contents.
 func secretByContent(err error) bool {
 	var path *fault.PathError
 	return errors.As(err, &path) && path.Allow != ""
 }
 
-// detailOf returns the cause of an error, without path and operation: a Skip has the
-// path already.
+// detailOf returns the cause of an error without path and operation, because a Skip
+// already has the path.
 func detailOf(err error) string {
 	if e, ok := err.(*fault.PathError); ok {
 		if e.Err != nil {
@@ -121,7 +120,7 @@ func (c *collector) matched(path string, f *found) error {
 		c.sum.FilesMatched++
 	}
 	c.sum.LinesMatched += f.res.Matched
-	if !c.full || c.q.CountMatches { // files that are not delivered may lack it
+	if !c.full || c.q.CountMatches { // files that are only counted may lack this number
 		c.sum.Matches += f.res.Matches
 	}
 	if c.q.Limits.Blocks > 0 {
@@ -149,7 +148,7 @@ func (c *collector) matched(path string, f *found) error {
 	return c.give(&file)
 }
 
-// counted ends a search that has counted up to the limit.
+// counted ends a search that has counted as many results as it may.
 func (c *collector) counted() error {
 	n := c.sum.LinesMatched
 	if c.q.Limits.Blocks > 0 {
@@ -162,7 +161,7 @@ func (c *collector) counted() error {
 	return nil
 }
 
-// give delivers a file, cut to what remains of offset and limits.
+// give delivers a file, cut to the remaining offset and limits.
 func (c *collector) give(f *search.FileMatch) error {
 	if !c.skipOffset(f) {
 		return nil
@@ -205,17 +204,17 @@ func (c *collector) give(f *search.FileMatch) error {
 	return nil
 }
 
-// fill notes that a limit cut the answer. Counting may go on.
+// fill records that a limit cut the answer. Counting may continue.
 func (c *collector) fill(why search.Stop) error {
 	c.sum.Stopped = cmp.Or(c.sum.Stopped, why)
 	c.full = true
 	if c.q.Order == search.ByMatches {
-		return errEnough // all are counted
+		return errEnough // everything is counted
 	}
 	return c.counted()
 }
 
-// skipOffset drops the lines before the offset and reports whether any of the file
+// skipOffset drops the lines before the offset and reports whether any lines of the file
 // remain.
 func (c *collector) skipOffset(f *search.FileMatch) bool {
 	if c.q.Offset <= 0 {
@@ -272,7 +271,7 @@ func dropLines(f *search.FileMatch, n int) {
 	}
 }
 
-// TextBytes returns the size of a file as Limits.Bytes counts it.
+// TextBytes returns the size of a file's lines as Limits.Bytes counts it.
 func TextBytes(f *search.FileMatch) int {
 	n := len(f.Path)
 	for i := range f.Lines {
@@ -281,25 +280,25 @@ func TextBytes(f *search.FileMatch) int {
 	return n
 }
 
-// dropWorst bounds the held files when only those with the most matches are delivered.
+// dropWorst limits the held files if only those with the most matches are delivered.
 func (c *collector) dropWorst() {
 	if most := c.q.Limits.Files; c.q.Order == search.ByMatches && most > 0 && c.q.Offset <= 0 && len(c.held) >= 2*most+1024 {
 		byOrder(c.held, c.q.Order)
 		clear(c.held[most+1:])
-		c.held = c.held[:most+1] // one more shows that there are more
+		c.held = c.held[:most+1] // the extra file shows that there are more
 	}
 }
 
-// partial delivers the files that were found until the time ran out.
+// partial delivers the held files after the time limit ended the search.
 func (c *collector) partial() error {
 	if err := c.finish(); err != nil && !errors.Is(err, errEnough) {
 		return err
 	}
-	c.sum.Stopped = "" // the time limit ended it
+	c.sum.Stopped = "" // report the time limit instead
 	return nil
 }
 
-// finish delivers the files that had to be ordered.
+// finish orders and delivers the held files.
 func (c *collector) finish() error {
 	byOrder(c.held, c.q.Order)
 	for i := range c.held {

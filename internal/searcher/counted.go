@@ -13,12 +13,12 @@ import (
 	"quarry/search"
 )
 
-// counted is the first stage of a ranked search: how often each word occurs in
-// each file. The index knows this for unchanged files; the others are read.
+// counted is the result of the first stage of a ranked search: how often each word occurs
+// in each file. The index knows this for unchanged files; the others are read.
 type counted struct {
 	tallies []*rank.Tally
-	// mayName reports, for each tally, which files may contain a name that the
-	// query asks for; nil if the files were read.
+	// mayName holds, for each tally, a function that reports whether a file may contain a
+	// name in the query. It is nil if the files were read.
 	mayName []func(file int) bool
 	close   []func()
 }
@@ -33,7 +33,7 @@ func (c *counted) add(t *rank.Tally, mayName func(file int) bool) {
 	c.tallies, c.mayName = append(c.tallies, t), append(c.mayName, mayName)
 }
 
-// count counts the words in every file in scope, by the index if possible.
+// count counts the words in every file in scope, with the index if possible.
 func (d *Folder) count(ctx context.Context, words *rank.Query, scope *search.Scope, sum *search.Summary) (*counted, error) {
 	sum.Exact = true
 	sum.SkippedCount = map[search.Reason]int{}
@@ -59,7 +59,7 @@ func (d *Folder) countRead(ctx context.Context, words *rank.Query, scope *search
 	return c, err
 }
 
-// countIndexed counts by the index. It returns errNoIndex if that isn't possible.
+// countIndexed counts with the index. It returns errNoIndex if that isn't possible.
 func (d *Folder) countIndexed(ctx context.Context, words *rank.Query, scope *search.Scope, sum *search.Summary, c *counted) error {
 	return d.eachIndexed(ctx, scope, index.Ask{Terms: true}, func(from *candidates) error {
 		c.close = append(c.close, from.snap.Close)
@@ -67,7 +67,7 @@ func (d *Folder) countIndexed(ctx context.Context, words *rank.Query, scope *sea
 	})
 }
 
-// countRun counts the words in one folder by the index.
+// countRun counts the words in one folder with the index.
 type countRun struct {
 	*candidates
 	words *rank.Query
@@ -137,7 +137,7 @@ func (r *countRun) view(v *index.CountedView, mayName func(file int) bool) error
 	return r.words.Take(tally, v.Postings)
 }
 
-// leftOver collects the paths of files that can't be counted by the index.
+// leftOver collects the paths of the files that have to be read.
 func (r *countRun) leftOver(v *index.CountedView, unknown, binary []int) error {
 	paths, err := v.Paths(unknown)
 	if err != nil {
@@ -154,8 +154,7 @@ func (r *countRun) leftOver(v *index.CountedView, unknown, binary []int) error {
 	return nil
 }
 
-// naming finds the files that may contain a name that the query asks for, according
-// to their grams.
+// naming finds the files that may contain a name in the query, according to their grams.
 type naming struct{ c *index.Candidates }
 
 func (r *countRun) naming() (naming, error) {
@@ -172,7 +171,7 @@ func (r *countRun) naming() (naming, error) {
 	return naming{c}, err
 }
 
-// in returns the test for the documents of one segment.
+// in returns the test for the documents of one segment, which is given by its index.
 func (n naming) in(view int) func(file int) bool {
 	if n.c == nil {
 		return func(int) bool { return false }
@@ -180,7 +179,7 @@ func (n naming) in(view int) func(file int) bool {
 	return n.c.Has(view)
 }
 
-// others reads the files that the index can't answer for.
+// others counts in the files that have to be read.
 func (r *countRun) others(ctx context.Context) error {
 	tally := r.words.ReadTally()
 	type outcome struct {
@@ -251,8 +250,8 @@ func (k *textReader) content(f *rootfs.File, err error) (text []byte, skip searc
 	return nil, search.Binary
 }
 
-// definers reads the best files that contain a name the query asks for, and returns
-// those that define it.
+// definers reads the best files that may contain a name in the query, and returns those
+// that define it.
 func (d *Folder) definers(ctx context.Context, words *rank.Query, corpus *rank.Corpus, c *counted) ([]rank.Candidate, error) {
 	if !words.Asks() {
 		return nil, nil

@@ -12,16 +12,16 @@ import (
 	"quarry/search"
 )
 
-// A search for files that contain each of several patterns, or lack some, looks for one
-// pattern after the other until a file is ruled out. Only a file that passes is searched
-// like any other. Most files lack the first pattern.
+// A search for files that contain each of several patterns, or lack some, tries one
+// pattern after the other until a file is ruled out. Most files lack the first pattern.
+// Only files that pass are searched as usual.
 
 // jointly holds the patterns that must all match in a file, followed by at most one that
-// must not; nil if one match is enough.
+// must not match. It is nil if one match is enough.
 type jointly struct {
 	patterns []*match.Pattern
 	searches []*match.Search
-	musts    int // how many of them must match
+	musts    int // the number of patterns that must match
 }
 
 // compileQuery compiles the patterns of a query under one budget.
@@ -55,8 +55,8 @@ func compileQuery(ctx context.Context, q *search.Query) (*match.Pattern, *jointl
 	return pattern, j, nil
 }
 
-// start prepares the patterns for a search, which lasts until ctx is done or the
-// returned function is called.
+// start prepares the patterns for a search. The search lasts until ctx is done or stop is
+// called.
 func (j *jointly) start(ctx context.Context) (stop func()) {
 	if j == nil {
 		return func() {}
@@ -74,8 +74,8 @@ func (j *jointly) start(ctx context.Context) (stop func()) {
 	}
 }
 
-// need returns the conditions on a matching file's contents; pattern is used if one
-// match is enough.
+// need returns the conditions that a matching file's contents meet. A nil j means that a
+// match of pattern is enough.
 func (j *jointly) need(pattern *match.Pattern) match.Need {
 	if j == nil {
 		return pattern.Need()
@@ -93,21 +93,21 @@ var (
 	errEachText = fault.New(fault.InvalidArgument, "that a file has each of several patterns, or lacks one, can't be asked of a text that is no file", "search files")
 )
 
-// ends reports whether an error ends the whole search, not only the search of one file.
+// ends reports whether an error ends the whole search, not only that of one file.
 func ends(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, match.ErrBudget) || errors.Is(err, rootfs.ErrClosed)
 }
 
-// lacks looks for each pattern in a file, without moving its position. It returns
-// an outcome if the file is ruled out. nil means that the file must be searched,
-// which also determines why it is skipped.
+// lacks looks for each pattern in a file, without moving its position. If the file is
+// ruled out, it returns an outcome. Otherwise it returns nil, and the file must be
+// searched; that search also determines whether the file is skipped.
 func (r *searchRun) lacks(k *worker, f *rootfs.File, path string) (*found, error) {
 	if r.jointly == nil {
 		return nil, nil
 	}
 	info := f.Info()
 	length := info.Size
-	if length == 0 { // such as a file of /proc
+	if length == 0 { // for example, a file in /proc
 		length = 1 << 62
 	}
 	out, err := r.jointly.missing(r.q, k, info.Size, func() (io.Reader, func() error, error) {
@@ -127,8 +127,8 @@ func (r *searchRun) lacks(k *worker, f *rootfs.File, path string) (*found, error
 	return out, err
 }
 
-// missing looks for each pattern in a text, as lacks does. open returns a reader from
-// the beginning of the text.
+// missing does for any text what lacks does for a file. open returns a reader at the
+// start of the text.
 func (j *jointly) missing(q *search.Query, k *worker, size int64, open func() (io.Reader, func() error, error)) (*found, error) {
 	if q.Text != nil {
 		size = 0 // unknown for the output of a program
@@ -143,7 +143,7 @@ func (j *jointly) missing(q *search.Query, k *worker, size int64, open func() (i
 		k.each.Use(k.matchers[i])
 		text, done, err := open()
 		if err != nil {
-			return nil, nil // searching the file reports the error
+			return nil, nil // the search of the file will report the error
 		}
 		res, err := k.each.File(text, size, &scan.Request{Detail: scan.Exists, Binary: q.Binary, NUL: q.NUL, Raw: q.Raw})
 		if done != nil {

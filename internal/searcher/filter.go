@@ -21,8 +21,7 @@ type filter struct {
 	changes *changes // nil if unchanged files count too
 }
 
-// leavesOut reports whether a walk omits a file because of Scope.Types or
-// Scope.Changed.
+// leavesOut reports whether a walk omits a file because of Scope.Types or Scope.Changed.
 func (f *filter) leavesOut(folder, name string) bool {
 	return f.types != nil && !f.types.MatchFile(name) || f.unchanged(folder, name)
 }
@@ -34,12 +33,12 @@ func (f *filter) close() {
 	}
 }
 
-// unchanged reports whether a file is omitted because it has not changed.
+// unchanged reports whether a file is omitted because it is unchanged.
 func (f *filter) unchanged(folder, name string) bool {
 	return f.changes != nil && !f.changes.has(joinPath(folder, name))
 }
 
-// start resolves one path of a scope: a folder to walk, or a file.
+// start resolves a path of a scope to a folder to walk, or to a file.
 func (d *Folder) start(path string) (p rootfs.Path, isFile bool, err error) {
 	path = cmp.Or(path, ".")
 	if p, err = d.Root.ResolveFold(path); err != nil {
@@ -64,7 +63,7 @@ func (d *Folder) filter(ctx context.Context, s *search.Scope) (*filter, error) {
 	return f, err
 }
 
-// newFilter prepares a scope, without Scope.Changed.
+// newFilter compiles a scope, except for Scope.Changed.
 func newFilter(s *search.Scope, rules []ignore.Set, workers int) (*filter, error) {
 	f := &filter{opts: walk.Options{
 		Hidden:       s.IncludeHidden,
@@ -85,7 +84,7 @@ func newFilter(s *search.Scope, rules []ignore.Set, workers int) (*filter, error
 		f.opts.GitRules = slices.DeleteFunc(slices.Clone(rules), func(r ignore.Set) bool { return r.Kind != ignore.Global || s.Without.Global })
 	}
 	if s.IncludeIgnored && len(s.Lowest) > 0 {
-		// Only the rules that the caller names apply.
+		// Only the rules given by the caller apply.
 		f.opts.NoIgnore, f.opts.Rules = false, nil
 		f.opts.NoVCS, f.opts.NoDot, f.opts.NoExclude, f.opts.NoParents = true, true, true, true
 	}
@@ -112,7 +111,7 @@ func newFilter(s *search.Scope, rules []ignore.Set, workers int) (*filter, error
 	return f, nil
 }
 
-// compileGlobs makes one filter of both kinds of globs.
+// compileGlobs combines the include and exclude globs of a scope in one filter.
 func compileGlobs(s *search.Scope) (*glob.Filter, error) {
 	var b glob.Builder
 	for _, kind := range []struct {
@@ -131,8 +130,8 @@ func compileGlobs(s *search.Scope) (*glob.Filter, error) {
 	return b.Filter(), nil
 }
 
-// leavesUnread reports whether a query turns off the ignore rules of kind k that
-// come from outside the root. All except the global ones come from folders above the root.
+// leavesUnread reports whether a query turns off the ignore rules of kind k that come from
+// outside the root. Apart from the global ones, those are rules of folders above the root.
 func leavesUnread(w *search.RuleFiles, k ignore.Kind) bool {
 	switch k {
 	case ignore.Global:
@@ -191,7 +190,7 @@ func walkSkip(k *walk.Skip) search.Skip {
 	return skip
 }
 
-// maxSkips bounds the list of skips; the counts are exact.
+// maxSkips limits the list of skips. The counts include all skipped files.
 const maxSkips = 1000
 
 // skipFile records a file whose text is not in the answer.

@@ -59,7 +59,8 @@ func (d *Folder) Find(ctx context.Context, q search.FindQuery) (*search.FindResu
 	return &run.out, nil
 }
 
-// page orders the entries and cuts them to the requested page; see rankPaths.
+// page orders the entries and cuts them to the requested page. For fuzzy queries see
+// rankPaths.
 func page(r *search.FindResult, names []string, q *search.FindQuery) error {
 	if q.Fuzzy != "" {
 		if err := rankPaths(r, names, q); err != nil {
@@ -78,8 +79,8 @@ func page(r *search.FindResult, names []string, q *search.FindQuery) error {
 }
 
 // rankPaths keeps the entries and names that match Fuzzy, best first, up to the limit,
-// and counts all of them. names are paths in order that have no entry yet: making entries
-// of 78,000 paths takes as long as ranking them.
+// and counts all of them. names are sorted paths that have no entry yet, because making
+// entries of 78,000 paths takes as long as ranking them.
 func rankPaths(r *search.FindResult, names []string, q *search.FindQuery) error {
 	query, err := fuzzy.Compile(q.Fuzzy)
 	if err != nil {
@@ -90,7 +91,7 @@ func rankPaths(r *search.FindResult, names []string, q *search.FindQuery) error 
 		for _, path := range names {
 			r.Entries = append(r.Entries, search.Entry{Path: path})
 		}
-		sortEntries(r.Entries, search.ByPath) // neighbours share their folders, which is cheaper to rank
+		sortEntries(r.Entries, search.ByPath) // ranking consecutive paths of one folder is cheaper
 		names = make([]string, len(r.Entries))
 		for i := range r.Entries {
 			names[i] = r.Entries[i].Path
@@ -117,14 +118,14 @@ func rankPaths(r *search.FindResult, names []string, q *search.FindQuery) error 
 	return nil
 }
 
-// findRun is one path search under way.
+// findRun is a path search in progress.
 type findRun struct {
 	folder *Folder
 	q      *search.FindQuery
 	filter *filter
-	below  int         // how many bytes of a path are above the searched folder
+	below  int         // length of the searched folder's path, including its slash
 	found  [][]foundIn // by worker
-	names  []string    // found by the index for a fuzzy query
+	names  []string    // paths found by the index for a fuzzy query
 	out    search.FindResult
 }
 
@@ -139,9 +140,9 @@ func (r *findRun) path(ctx context.Context, path string) error {
 	opts := r.filter.opts
 	opts.Start, opts.Links = start, r.q.Links
 	if r.q.Kind != search.OnlyFiles {
-		// If a glob excludes a folder, everything below it is excluded too. add
-		// decides which entries are listed. A folder at the depth limit is listed
-		// but not entered.
+		// Folders are pruned if a glob excludes them, since that excludes everything
+		// below, too. Which entries to list is decided by add. A folder at the depth
+		// limit is listed but not entered.
 		opts.Filter = opts.Filter.Pruning()
 		if opts.MaxDepth > 0 {
 			opts.MaxDepth++
@@ -204,7 +205,7 @@ func (r *findRun) visit(v *walk.Visit) error {
 	return nil
 }
 
-// tooDeep reports whether the entries of a folder lie below the depth limit.
+// tooDeep reports whether the entries of a folder are beyond the depth limit.
 func (r *findRun) tooDeep(shown string) bool {
 	if r.q.MaxDepth == 0 || len(shown) <= r.below {
 		return false // the searched folder itself
@@ -230,7 +231,7 @@ func (r *findRun) add(list []search.Entry, v *walk.Visit, e *rootfs.Entry, prefi
 		info, err := v.Dir.Stat(e.Name)
 		if err != nil {
 			if rootfs.KindOf(err) == fault.NotFound {
-				return list // it vanished
+				return list // the file vanished
 			}
 		} else {
 			entry.Size, entry.ModTime, entry.Created, entry.Mode = info.Size, info.ModTime, info.BirthTime, info.Mode

@@ -9,20 +9,21 @@ import (
 	"quarry/search"
 )
 
-// foundIn holds entries of one folder in path order. A large folder may have several.
+// foundIn holds entries of one folder in path order. A large folder may have several of
+// these.
 type foundIn struct {
-	prefix  string // the folder with its slash; "" for the root
+	prefix  string // the folder's path with its slash; "" for the root
 	entries []search.Entry
 }
 
-// copyBlock is how many pieces of a list a worker copies at a time.
+// copyBlock is how many pieces a worker copies at a time.
 const copyBlock = 256
 
-// appendInOrder appends the entries of a walk in path order. The workers have sorted the
-// entries of each folder, so only the folders remain. Sorting all paths at once took a
-// quarter of the time of listing a kernel tree, and with 16 processors as long as the
-// rest. Copying is shared for the same reason: most of its cost is the first touch of
-// memory.
+// appendInOrder appends the entries of a walk in path order. The workers have already
+// sorted the entries of each folder, so only the folders have to be sorted. Sorting all
+// paths at once took a quarter of the time to list a kernel tree, and with 16 processors
+// half of it. Copying is distributed for the same reason: most of its cost is the first
+// access to new memory.
 func appendInOrder(ctx context.Context, list []search.Entry, parts []foundIn, workers int) []search.Entry {
 	pieces := inPathOrder(parts)
 	ends := make([]int, len(pieces))
@@ -40,11 +41,11 @@ func appendInOrder(ctx context.Context, list []search.Entry, parts []foundIn, wo
 	return list
 }
 
-// inPathOrder splits the entries of each folder where entries of its subfolders come
-// between them, and returns all pieces in path order.
+// inPathOrder returns all entries in path order, as pieces. The entries of a folder are
+// split where entries of its subfolders come between them.
 func inPathOrder(parts []foundIn) (pieces [][]search.Entry) {
 	slices.SortFunc(parts, func(a, b foundIn) int { return strings.Compare(a.prefix, b.prefix) })
-	var open []foundIn // the rest of the folders around the current one
+	var open []foundIn // enclosing folders with entries left
 	for _, p := range parts {
 		for len(open) > 0 && !strings.HasPrefix(p.prefix, open[len(open)-1].prefix) {
 			pieces = append(pieces, open[len(open)-1].entries)

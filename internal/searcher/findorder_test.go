@@ -10,9 +10,8 @@ import (
 	"quarry/search"
 )
 
-// Joining the entries of folders gives the order of sorting all paths, also where a name
-// extends another one below the slash (a-b, a, a/x, a0) and where a large folder comes
-// in several parts.
+// Joining the entries of folders gives the same order as sorting all paths, including
+// names that extend another one (a-b, a, a/x, a0) and large folders in several parts.
 func TestFoundInPathOrder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	names := []string{"a", "a-b", "a.c", "a0", "ab", "b", "-", "é"}

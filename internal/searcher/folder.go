@@ -1,9 +1,9 @@
-// Package searcher answers one search of a folder, by its index or by a walk.
+// Package searcher answers one search of a folder, by an index or by a walk.
 //
 // An answer is the same as if every file in scope were read and searched. An index only
-// tells which files need no reading. Files are delivered in the order of the query,
-// regardless of the number of workers, and the summary lists omitted files with their
-// reasons. A Folder is safe for concurrent use.
+// tells which files need not be read. Files are delivered in the order that the query
+// requests, regardless of the number of workers, and the summary lists omitted files with
+// their reasons. A Folder is safe for concurrent use.
 package searcher
 
 import (
@@ -24,22 +24,22 @@ import (
 // Folder searches a folder.
 type Folder struct {
 	Root    *rootfs.Root
-	Rules   []ignore.Set // from outside the folder
+	Rules   []ignore.Set // rules from outside the folder
 	Workers int
 	Logger  *slog.Logger
 	Index   Index
 	// Refresh, if set, is called before each answer. It may call Renew.
 	Refresh func()
 
-	renewed atomic.Pointer[outlook] // instead of Rules and Index
+	renewed atomic.Pointer[outlook] // replaces Rules and Index
 	turns   turns
 	large   largeNames
 	memory  memory
-	ahead   int // for tests: instead of aheadBytes
+	ahead   int // for tests: replaces aheadBytes
 }
 
-// turns limits to maxReading the calls that read definitions at once: each may use fifty
-// times the memory of its text, and a client may send hundreds of calls.
+// turns limits concurrent calls that read definitions to maxReading. Each call may use
+// fifty times the memory of its text, and a client may send hundreds of calls.
 type turns struct {
 	once  sync.Once
 	taken chan struct{}
@@ -47,7 +47,7 @@ type turns struct {
 
 const maxReading = 4
 
-// take waits for a turn; give releases it.
+// take waits for a turn. The caller ends the turn with give.
 func (t *turns) take(ctx context.Context) (give func(), err error) {
 	t.once.Do(func() { t.taken = make(chan struct{}, maxReading) })
 	select {
@@ -58,8 +58,8 @@ func (t *turns) take(ctx context.Context) (give func(), err error) {
 	}
 }
 
-// outlook is a Folder's state besides its files: rules from outside, and an index
-// filtered by them.
+// outlook is the state of a Folder that Renew replaces: the rules from outside, and an
+// index filtered by them.
 type outlook struct {
 	rules []ignore.Set
 	index Index
@@ -77,13 +77,13 @@ func (d *Folder) outlook() outlook {
 
 func (d *Folder) index() Index { return d.outlook().index }
 
-// errGone is returned if there is no longer a usable folder at the workspace's path.
+// errGone is returned if there is no usable folder at the workspace's path any more.
 var errGone = fault.New(fault.IOError, "the workspace's folder is not there any more",
 	"it was moved, deleted or replaced by something that is not a folder of the same user; put it back or open another one")
 
-// here makes sure that the open folder is still the one at its path. If it was moved
-// away, cloned again or restored from a copy, here opens the folder now at the path. It
-// reports whether that happened, also to the Watch of ctx.
+// here makes sure that the open folder is still the one at its path. If that folder was
+// moved away, cloned again or restored from a copy, here opens the folder now at the
+// path. followed reports whether that happened; the Watch of ctx is also told.
 func (d *Folder) here(ctx context.Context) (followed bool, err error) {
 	if d.Refresh != nil {
 		d.Refresh()
@@ -91,7 +91,7 @@ func (d *Folder) here(ctx context.Context) (followed bool, err error) {
 	return d.present(ctx)
 }
 
-// present is like here for a named file, to which no ignore rule applies.
+// present is like here, for access to a named file, to which ignore rules don't apply.
 func (d *Folder) present(ctx context.Context) (followed bool, err error) {
 	followed, err = d.Root.Follow()
 	if errors.Is(err, rootfs.ErrClosed) {
@@ -110,27 +110,28 @@ func (d *Folder) present(ctx context.Context) (followed bool, err error) {
 	return followed, nil
 }
 
-// Index lets a Folder skip files: it is an index in this process, or a client of
-// another process that has one.
+// Index is an index in this process, or a client of another process that has one. With it
+// a Folder can skip files.
 type Index interface {
 	// Search asks the index owner to search. If the owner doesn't, sum is nil, and the
 	// caller searches and passes its matches to rest.
 	Search(ctx context.Context, q *search.Query, yield func(*search.FileMatch) error) (sum *search.Summary, rest func(*search.FileMatch) error, err error)
-	// Find is the same for paths.
+	// Find does the same for paths.
 	Find(ctx context.Context, q *search.FindQuery) (*search.FindResult, error)
 	// Code does the same for a ranked search.
 	Code(ctx context.Context, q *search.CodeQuery) (*search.CodeResult, error)
 	// Symbols does the same for definitions.
 	Symbols(ctx context.Context, q *search.SymbolQuery) (*search.SymbolResult, error)
 
-	// Fields does the same for the fields that an index has of files; see Folder.Fields.
+	// Fields does the same for the fields that the index stores for files; see
+	// Folder.Fields.
 	Fields(ctx context.Context, q *search.TextQuery, look func(path string, values []byte, counts []uint8)) (read []string, sum *search.Summary, err error)
 
-	// Ready reports whether this process has an index that can answer a question
-	// faster than a scan; a nil ask is a question about paths. Fresh returns the
-	// current index. Covers reports whether it has the files of a folder. Lens
-	// filters it by the folder's policy and rules. HasIgnored reports whether it
-	// may have ignored files; only the Snapshot knows for certain.
+	// Ready reports whether this process has an index that can answer a question faster
+	// than a scan; if ask is nil, the question is about paths. Fresh returns the current
+	// state of the index. Covers reports whether the index includes the files of a
+	// folder. Lens filters the index by the folder's policy and rules. HasIgnored reports
+	// whether the index may include ignored files; only the Snapshot knows for certain.
 	Ready(ask *index.Ask) bool
 	Fresh(ctx context.Context) (*index.Snapshot, error)
 	HasIgnored() bool

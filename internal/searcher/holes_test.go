@@ -15,19 +15,19 @@ import (
 	"quarry/search"
 )
 
-// hole is a case that other indexers are known to miss.
+// hole is a case that other indexers miss.
 type hole struct {
 	name   string
-	before func(w *holeTree) // the index is built
-	after  func(w *holeTree) // the tree changes after the index is built
-	want   string            // files with a needle, in order
+	before func(w *holeTree) // before the index is built
+	after  func(w *holeTree) // after the index is built
+	want   string            // files that contain a needle, in order
 }
 
 // holeTree is a workspace to be written to.
 type holeTree struct {
-	scanned []string // answers of a scan, in the order of holeQueries
+	scanned []string // results of holeQueries by a scan, in order
 	t       *testing.T
-	dir     string // of the workspace; ../out is beside it
+	dir     string // the workspace; ../out is a folder outside it
 	rng     *rand.Rand
 }
 
@@ -51,7 +51,7 @@ func (w *holeTree) rename(from, to string) {
 	w.must(os.Rename(w.full(from), w.full(to)))
 }
 
-// rows returns whole lines of text with a total size.
+// rows returns text of whole lines with the given size in bytes.
 func rows(size int) string {
 	var b strings.Builder
 	for i := 0; b.Len() < size; i++ {
@@ -60,8 +60,8 @@ func rows(size int) string {
 	return b.String()
 }
 
-// noise returns text with as many different grams as possible: random letters and
-// signs of several alphabets.
+// noise returns text with many different grams: random letters and symbols of several
+// alphabets.
 func (w *holeTree) noise(size int) string {
 	var b strings.Builder
 	for b.Len() < size {
@@ -104,7 +104,7 @@ var holes = []hole{
 		w.write("f", strings.Repeat("a\n", 1<<20), needle, "\n", strings.Repeat("b\n", 1<<20))
 	}, nil, "f"},
 	{"at every border of blocks", func(w *holeTree) {
-		// Lines of 64 bytes; a needle in each line around multiples of 8 KiB.
+		// Lines of 64 bytes. Each line around a multiple of 8 KiB contains a needle.
 		var b strings.Builder
 		for i := range 4096 {
 			line := fmt.Sprintf("%d ", i)
@@ -227,9 +227,9 @@ var holes = []hole{
 	}, "d7/z"},
 }
 
-// Cases that other indexers miss, each in a tree of its own: index and scan give the same
-// answers, and the index did answer. The test repeats this after the files are read again,
-// and after the index is reopened.
+// Each case that other indexers miss is tested in its own tree: the index and a scan must
+// give the same answers, and the index must have been used. The comparison is repeated
+// after changed files were read again, and after the index was reopened.
 func TestHolesOfOthers(t *testing.T) {
 	for i, h := range holes {
 		if part := regime.Size(3, 1); i%part != 0 || testing.Short() && i%8 != 0 {
@@ -241,7 +241,7 @@ func TestHolesOfOthers(t *testing.T) {
 			for _, d := range []string{"ws", "out", "index"} {
 				w.must(os.Mkdir(filepath.Join(base, d), 0o700))
 			}
-			for i := range 30 { // files the index omits
+			for i := range 30 { // the index omits these files
 				w.write(fmt.Sprintf("other/%d.txt", i), rows(100*i))
 			}
 			h.before(w)
@@ -256,7 +256,7 @@ func TestHolesOfOthers(t *testing.T) {
 				w.scanned = nil
 			}
 			w.checkHole(with, "at once", h.want)
-			w.must(with.Index().Wait(ctx)) // reads the changed files
+			w.must(with.Index().Wait(ctx)) // waits until the changed files are read
 			w.checkHole(with, "read anew", h.want)
 			with.Close()
 			with, err = quarry.Open(w.dir, opts)
@@ -267,13 +267,13 @@ func TestHolesOfOthers(t *testing.T) {
 	}
 }
 
-// holeQueries are run on every hole.
+// holeQueries are run in every case.
 var holeQueries = []search.Query{
 	{Pattern: needle}, {Pattern: needle, Detail: search.Files}, {Pattern: needle, Detail: search.Counts},
 	{Pattern: `xyzzy\w+\d`, Before: 1}, {Pattern: needle, Detail: search.Files, FilesWithoutMatch: true},
 }
 
-// scan answers holeQueries by a scan, once for each state of the tree.
+// scan answers holeQueries with a scan, once for each state of the tree.
 func (w *holeTree) scan() []string {
 	w.t.Helper()
 	if w.scanned == nil {
@@ -287,7 +287,7 @@ func (w *holeTree) scan() []string {
 	return w.scanned
 }
 
-// checkHole searches by index and by scan. An empty want is not compared.
+// checkHole compares searches with and without the index. An empty want is not checked.
 func (w *holeTree) checkHole(with *quarry.Workspace, when, want string) {
 	w.t.Helper()
 	scan := w.scan()

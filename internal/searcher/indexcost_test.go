@@ -11,8 +11,8 @@ import (
 	"quarry/search"
 )
 
-// Programs save files in many ways. None of the usual ones costs more than reading the
-// saved file: no sweep of the tree, no check of all stamps.
+// Programs save files in many ways. After any common one, the index only reads the saved
+// file: it neither sweeps the tree nor checks all stamps.
 func TestSavesCostNoSweep(t *testing.T) {
 	regime.SkipTiny(t)
 	if runtime.GOOS != "linux" {
@@ -41,7 +41,7 @@ func TestSavesCostNoSweep(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name     string
-		restamps uint64 // a round may cost
+		restamps uint64 // allowed per round
 		save     func(i int)
 	}{
 		{"in place", 0, func(i int) { write("f1.txt", fmt.Sprintf("needle %d\n", i)) }},
@@ -49,7 +49,8 @@ func TestSavesCostNoSweep(t *testing.T) {
 			write("f1.txt.tmp", fmt.Sprintf("needle %d\n", i))
 			rename("f1.txt.tmp", "f1.txt")
 		}},
-		// Read together, the second may have replaced another file's second name.
+		// The events are read together, so the index can't exclude that the second save
+		// replaced a hard link of another file.
 		{"the same several times between two searches", 1, func(i int) {
 			for range 3 {
 				write(".f1.txt.swap", fmt.Sprintf("needle %d\n", i))

@@ -12,30 +12,33 @@ import (
 	"quarry/search"
 )
 
-// Candidates are searched in batches, so that an answer that needs only a few
-// does not collect all of them. The first batch is small, later ones are larger.
+// Candidates are searched in batches of increasing size, so that an answer that needs
+// only a few of them does not collect all.
 const (
 	firstPart = 16
 	maxPart   = 4096
 )
 
-// indexed searches a folder by the index. It returns errNoIndex if that isn't
-// possible, before anything is delivered.
+// indexed searches a folder with the index. If that isn't possible, it returns errNoIndex
+// before anything is delivered.
 func (r *searchRun) indexed(ctx context.Context, start rootfs.Path) error {
-	// A line matches if it has one of several words, but their need requires all.
+	// With the syntax Words a line matches if it contains any word, but the index would
+	// require all.
 	if r.q.Invert || r.q.Match.Syntax == match.Words {
 		return errNoIndex
 	}
 	ask := index.Ask{Need: r.jointly.need(r.pattern), Under: start, Hidden: r.q.IncludeHidden, Also: index.Binary}
-	// Files that a scan would skip must not be omitted silently: large texts in multiline
-	// mode, otherwise texts whose context lines don't fit.
+	// Files that a scan would skip must be reported, so they can't be ruled out by the
+	// index: large texts in multiline mode, otherwise texts whose context lines don't
+	// fit.
 	switch {
 	case r.q.Match.Mode != match.Lines || r.q.Before > scan.MaxLine/index.WideLine-3:
 		ask.Also |= index.Large
 	case r.q.Before > 0:
 		ask.Also |= index.Wide
 	}
-	// The words may be on different lines; only a match is within one line.
+	// A query of words may match words on different lines. Other matches are within a
+	// line.
 	ask.ByLine = r.q.Match.Mode == match.Lines && r.q.Match.Syntax != match.Words && r.jointly == nil
 	ask.Gradual = !r.q.FilesWithoutMatch
 	from, err := r.folder.candidates(ctx, &r.q.Scope, r.filter, ask, &ask)
@@ -60,7 +63,7 @@ func (r *searchRun) indexed(ctx context.Context, start rootfs.Path) error {
 	if p.err != nil {
 		return p.err
 	}
-	if err != nil { // the index is damaged; delivered files are not repeated
+	if err != nil { // the index is damaged: scan, but don't repeat delivered files
 		if p.delivered {
 			return err
 		}
@@ -75,29 +78,29 @@ func (r *searchRun) indexed(ctx context.Context, start rootfs.Path) error {
 	return nil
 }
 
-// indexPass visits the candidates of one folder.
+// indexPass is a pass over the candidates of one folder.
 type indexPass struct {
 	run       *searchRun
 	passes    *pathFilter
 	part      []candidate
-	size      int // of the next part
+	size      int // size of the next batch
 	delivered bool
 	err       error
 }
 
 type candidate struct {
 	path  string
-	known *found // the outcome, if no reading is needed
-	seen  bool   // the index has the current content of the file
-	// parts are the only parts that could contain a match if the file's stamp is
-	// unchanged; nil is the whole file.
+	known *found // the outcome, if the file need not be read
+	seen  bool   // the index has the current contents of the file
+	// parts are the parts that may contain a match, provided that the file's stamp is
+	// unchanged. nil means the whole file.
 	parts []index.Part
 	stamp index.Stamp
-	// opened is set if the file had the stamp when it was opened.
+	// opened is set if the file still had this stamp when it was opened.
 	opened bool
 }
 
-// file handles one file of the index and reports whether to go on.
+// file handles one file of the index and reports whether to continue.
 func (p *indexPass) file(ctx context.Context, d *index.Doc, mayMatch bool) bool {
 	r := p.run
 	path := d.PathBytes()
@@ -165,7 +168,7 @@ func (r *searchRun) candidate(k *worker, c *candidate) (*found, bool) {
 	return r.search(k, f, c.path)
 }
 
-// indexed lists files by the index, or returns errNoIndex.
+// indexed lists files with the index, or returns errNoIndex.
 func (r *findRun) indexed(ctx context.Context, start rootfs.Path) error {
 	if r.q.Kind != search.OnlyFiles || r.q.Stat || r.q.Links {
 		return errNoIndex
@@ -203,9 +206,8 @@ func (r *findRun) indexed(ctx context.Context, start rootfs.Path) error {
 	return ctx.Err()
 }
 
-// planOf describes how the index answered. The number of lists read and the ends of
-// pieces depend on files that the policy's globs deny, so they are omitted if there are
-// such globs.
+// planOf describes how the index answered. If the policy denies globs, it omits the
+// number of lists read and the ends of pieces, because these depend on denied files.
 func planOf(p *index.Plan, policy *policy.Policy) search.Plan {
 	out := search.Plan{Kind: search.PlanIndex, Documents: p.Documents, Changed: p.Dirty, Every: p.Useless}
 	if p.Useless {

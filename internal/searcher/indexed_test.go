@@ -38,7 +38,7 @@ func indexedPair(t *testing.T, dir string, workers int) (with, without *quarry.W
 	return with, without
 }
 
-// mutator changes a tree at random, as other programs would.
+// mutator makes random changes in a tree, like other programs.
 type mutator struct {
 	rng *rand.Rand
 	dir string
@@ -76,7 +76,7 @@ func (m *mutator) text() string {
 	return b.String()
 }
 
-// large returns a text with many blocks in the index and a few words far apart.
+// large returns a text of many index blocks in which a few words occur far apart.
 func (m *mutator) large(words []string) string {
 	var b strings.Builder
 	if m.rng.IntN(3) == 0 {
@@ -109,7 +109,7 @@ func (m *mutator) step() {
 	case 3:
 		rules := []string{"build/\n", "!.hidden\n", "*.txt\n", "!c.txt\nsub\n", "node_modules\n", "", "/a\n"}
 		os.WriteFile(filepath.Join(filepath.Dir(p), ".gitignore"), []byte(rules[m.rng.IntN(len(rules))]), 0o644)
-	case 4: // a rewrite that keeps size and time
+	case 4: // rewrite, keeping size and time
 		if data, err := os.ReadFile(p); err == nil && len(data) > 0 {
 			info, _ := os.Stat(p)
 			data[m.rng.IntN(len(data))] ^= 1
@@ -123,7 +123,7 @@ func (m *mutator) step() {
 		os.MkdirAll(filepath.Join(m.dir, ".obsidian"), 0o755)
 		text := `{"userIgnoreFilters":` + filters[m.rng.IntN(len(filters))] + `}`
 		os.WriteFile(filepath.Join(m.dir, ".obsidian/app.json"), []byte(text), 0o644)
-	case 8: // as many editors save: a new file takes the old one's place
+	case 8: // save like many editors: a new file replaces the old one
 		temp := p + ".tmp"
 		if os.WriteFile(temp, []byte(m.text()), 0o644) == nil {
 			if m.rng.IntN(3) == 0 {
@@ -175,7 +175,7 @@ func (m *mutator) query() search.Query {
 	if m.rng.IntN(4) == 0 {
 		q.Limits.Lines = 1 + m.rng.IntN(5)
 		q.Limits.CountTo = m.rng.IntN(2) * 100
-	} else if m.rng.IntN(4) == 0 && q.Detail == search.Lines { // as the tools of agents ask
+	} else if m.rng.IntN(4) == 0 && q.Detail == search.Lines { // like agents' tools
 		q.Limits.Blocks = 1 + m.rng.IntN(4)
 		q.Limits.CountTo = []int{0, 20, 1 << 20}[m.rng.IntN(3)]
 		q.Spans = true
@@ -183,7 +183,7 @@ func (m *mutator) query() search.Query {
 	if m.rng.IntN(10) == 0 {
 		q.Match.Mode = match.Multiline
 	}
-	if m.rng.IntN(4) == 0 { // most matches first, which the index remembers
+	if m.rng.IntN(4) == 0 { // most matches first: such counts are cached in the index
 		q.Order, q.Detail, q.FilesWithoutMatch, q.Spans = search.ByMatches, search.Counts, false, false
 		q.Before, q.After = m.rng.IntN(6)/5, 0
 		q.Limits = search.Limits{Files: m.rng.IntN(4)}
@@ -196,9 +196,9 @@ func (m *mutator) query() search.Query {
 }
 
 // The same call gives the same answer with and without the index, while other programs
-// change the tree. Each tree is searched by an index that is on, by one that was closed
-// and reopened with changes in between, and by one under construction, with 1 to 8
-// workers.
+// change the tree. Each tree is searched with an index that stays open, with one that was
+// closed and reopened with changes in between, and with one under construction, using 1
+// to 8 workers.
 func TestIndexEqualsScan(t *testing.T) {
 	regime.SkipShort(t)
 	run := regime.Start(t, "index = scan", 10, 1000)
@@ -228,8 +228,8 @@ func TestIndexEqualsScan(t *testing.T) {
 	}
 }
 
-// equalsScan asks 1,000 queries about a tree that changes, and counts how they
-// were answered.
+// equalsScan makes 1,000 queries about a changing tree, and counts how they were
+// answered.
 func equalsScan(t *testing.T, seed uint64) (map[string]int, error) {
 	base := regime.FastDir(t)
 	defer os.RemoveAll(base)
@@ -246,7 +246,7 @@ func equalsScan(t *testing.T, seed uint64) (map[string]int, error) {
 	}
 	defer without.Close()
 	options := &quarry.Options{Workers: []int{1, 8, 2, 4}[seed%4], Index: &quarry.IndexOptions{Dir: state}}
-	// The third build waits for the first search. A fast build would otherwise end before
+	// The third build waits for the first search. Otherwise a fast build would end before
 	// any search.
 	var searched chan struct{}
 	options.Index.Progress = func(search.Progress) {
@@ -258,12 +258,12 @@ func equalsScan(t *testing.T, seed uint64) (map[string]int, error) {
 	counts := map[string]int{}
 	stage := ""
 	for i := range 20 {
-		if i%5 == 0 { // at first, and again with changes made while it was closed
+		if i%5 == 0 { // open the index, later with changes made while it was closed
 			if with != nil {
 				with.Close()
 				stage = ", reopened"
 			}
-			if i == 10 { // a new index, searched while it is built
+			if i == 10 { // start a new index, to be searched while it is built
 				os.RemoveAll(state)
 				os.Mkdir(state, 0o700)
 				searched = make(chan struct{})
@@ -335,8 +335,8 @@ func compareFind(with, without *quarry.Workspace, m *mutator) error {
 	return nil
 }
 
-// Only the blocks of a large file that could match are read, unless one does and its
-// lines are wanted. Either way the answer equals the scan's.
+// Of a large file, only the blocks that may match are read, unless one matches and its
+// lines are needed. In both cases the answer equals the scan's.
 func TestLargeFilesAreReadInPart(t *testing.T) {
 	regime.SkipWine(t, "whole workspaces")
 	dir := t.TempDir()
@@ -347,7 +347,7 @@ func TestLargeFilesAreReadInPart(t *testing.T) {
 		case 5000:
 			b.WriteString("only here: Zanzibar\n")
 		case 15000:
-			b.WriteString("barely: zanz anzi nzib ziba ibar\n") // all grams of zanzibar
+			b.WriteString("barely: zanz anzi nzib ziba ibar\n") // contains all grams of zanzibar
 		}
 	}
 	size := int64(b.Len())
@@ -398,7 +398,7 @@ func TestIndexIsUsed(t *testing.T) {
 	}
 }
 
-// A second process asks the first, and takes over when it ends.
+// A second process queries the index of the first, and takes over when the first ends.
 func TestIndexIsShared(t *testing.T) {
 	dir, state := t.TempDir(), t.TempDir()
 	os.WriteFile(filepath.Join(dir, "a.txt"), []byte("needle\n"), 0o644)
@@ -446,8 +446,8 @@ func TestIndexIsShared(t *testing.T) {
 	}
 }
 
-// A repository's own exclude file applies at once, also when it changes after the index
-// was built.
+// A repository's own exclude file applies at once, even if it changes after the index was
+// built.
 func TestIndexFollowsExclude(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {
@@ -477,8 +477,9 @@ func TestIndexFollowsExclude(t *testing.T) {
 	}
 }
 
-// A write through a second name changes the first one's content without an
-// event for it, also when the second name came after the index was built.
+// A write through a second hard link changes the contents of the first file, for which
+// there is no event. This must work even for hard links created after the index was
+// built.
 func TestIndexFollowsHardLinks(t *testing.T) {
 	dir := t.TempDir()
 	full := func(name string) string { return filepath.Join(dir, name) }
@@ -520,8 +521,8 @@ func TestIndexFollowsHardLinks(t *testing.T) {
 	check("the second name is gone")
 }
 
-// A file kept open under a deleted name is still written to under its other name, which
-// gets no event.
+// A file was opened under a name that is now deleted. Writes through this handle change
+// its other hard link, for which there is no event.
 func TestIndexFollowsHandlesWithoutName(t *testing.T) {
 	dir := t.TempDir()
 	full := func(name string) string { return filepath.Join(dir, name) }
@@ -545,10 +546,10 @@ func TestIndexFollowsHandlesWithoutName(t *testing.T) {
 	}
 	os.Remove(full("a.txt"))
 	check("one name for another", "plain")
-	if err := with.Index().Wait(t.Context()); err != nil { // reads it as a file with one name
+	if err := with.Index().Wait(t.Context()); err != nil { // reads it as a file with a single name
 		t.Fatal(err)
 	}
-	for _, word := range []string{"needle", "haystack", "thimble"} { // no event reports the second
+	for _, word := range []string{"needle", "haystack", "thimble"} { // only the first of these writes is reported by an event
 		handle.WriteString(word + "\n")
 		check("a write through the name that is gone", word)
 		if err := with.Index().Wait(t.Context()); err != nil {
@@ -558,8 +559,8 @@ func TestIndexFollowsHandlesWithoutName(t *testing.T) {
 	}
 }
 
-// A renamed folder brings rule files without events of their own: a folder they ignore
-// is searched when it is named, and one they no longer ignore is watched.
+// A renamed folder can bring rule files for which there are no events. A folder that they
+// ignore is still searched if it is named, and one that they no longer ignore is watched.
 func TestRulesThatComeWithAFolder(t *testing.T) {
 	dir, outside := t.TempDir(), t.TempDir()
 	put := func(full, text string) {

@@ -15,7 +15,7 @@ import (
 	"quarry/search"
 )
 
-// homeOptions returns the options of the index called name in a home.
+// homeOptions returns the options for an index called name in the folder home.
 func homeOptions(home, name string, most int64) *quarry.IndexOptions {
 	return &quarry.IndexOptions{Home: home, Dir: filepath.Join(home, name), MaxBytes: most}
 }
@@ -56,8 +56,8 @@ func names(t *testing.T, dir string) string {
 	return strings.Join(all, " ")
 }
 
-// All indexes together have a cap. The least recently used one is deleted, but not an
-// index in use, and nothing that is not an index.
+// The total size of all indexes is limited. The least recently used one is deleted, but
+// never an index in use, nor anything that isn't an index.
 func TestIndexesHaveACap(t *testing.T) {
 	stress.SkipWine(t, "whole workspaces")
 	home, dir := t.TempDir(), fillTree(t, 50)
@@ -88,7 +88,7 @@ func TestIndexesHaveACap(t *testing.T) {
 	}
 }
 
-// A process that opens an index while it is deleted gets a new one in its place.
+// A process that opens an index while another deletes it gets a new one.
 func TestIndexDeletedWhileOpened(t *testing.T) {
 	stress.SkipTiny(t)
 	home, dir := stress.FastDir(t), fillTree(t, 5)
@@ -97,7 +97,8 @@ func TestIndexDeletedWhileOpened(t *testing.T) {
 		var wait sync.WaitGroup
 		wait.Go(func() {
 			if _, err := quarry.DeleteIndex(opts); err != nil && !errors.Is(err, quarry.ErrIndexInUse) && ctx.Err() == nil {
-				// It may find the folder half made; then the next deletion removes it.
+				// the open may see a partly deleted folder, which the next eviction
+				// removes
 				t.Log(err)
 			}
 		})
@@ -137,7 +138,7 @@ func TestDeleteIndex(t *testing.T) {
 	}
 }
 
-// A build can be followed, also from another process.
+// The progress of a build can be followed, even from another process.
 func TestFollowIndex(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a second: run without -short")

@@ -12,9 +12,9 @@ import (
 	"quarry/search"
 )
 
-// A million small files: searches of paths and of a rare word, memory, and the
-// time to the first answer after a restart. QUARRY_MILLION says how many
-// millions; a fraction is fine.
+// TestMillionFiles measures a million small files: searches for paths and for a rare
+// word, memory, and the time to the first answer after a restart. QUARRY_MILLION sets the
+// number of millions, possibly a fraction.
 func TestMillionFiles(t *testing.T) {
 	var millions float64
 	if fmt.Sscan(os.Getenv("QUARRY_MILLION"), &millions); millions <= 0 {

@@ -9,23 +9,24 @@ import (
 	"quarry/internal/symbols"
 )
 
-// largeText is the size from which the definitions of a text are cached: a text of 4 MB
-// takes up to a second to read, and a tool that finds nothing asks for the name, for
-// similar names and for the name outside the path.
+// largeText is the size in bytes above which the definitions of a text are cached. A text
+// of 4 MB takes up to a second to parse, and a call that finds nothing parses it three
+// times: for the name, for similar names and for the name outside the path.
 const largeText = 1 << 20
 
-// Bounds of the cache, 16 MB in all: texts, and bytes of the names in one.
+// Limits of the cache, 16 MB in all: the number of texts, and the bytes of names per
+// text.
 const (
 	largeTexts     = 4
 	largeTextNames = 4 << 20
 )
 
-// largeNames caches the definitions of the large texts read last. The key is the text
-// itself, so that no change can be missed.
+// largeNames caches the definitions of recently read large texts. An entry is found by a
+// checksum of the text, so changes are always noticed.
 type largeNames struct {
 	mu   sync.Mutex
 	seed maphash.Seed
-	kept []*namesOfText // most recent last
+	kept []*namesOfText // most recently used last
 }
 
 // namesOfText are the definitions of one text. It is immutable.
@@ -33,7 +34,7 @@ type namesOfText struct {
 	path  string
 	size  int
 	sum   uint64
-	whole bool // false if parsing gave up before the end
+	whole bool // false if the parser gave up before the end
 	names []nameOfText
 }
 
@@ -46,7 +47,7 @@ type nameOfText struct {
 type largeReader struct {
 	*symbols.Names
 	large *largeNames
-	known *namesOfText // of the text read last; nil if Names has them
+	known *namesOfText // of the latest text; nil if the embedded Names has them
 }
 
 func (r *largeReader) Read(path string, text []byte) (whole bool) {
@@ -60,12 +61,12 @@ func (r *largeReader) Read(path string, text []byte) (whole bool) {
 	}
 	of.whole = r.Names.Read(path, text)
 	if r.Stop != nil && r.Stop() {
-		return of.whole // parsing ended early for another reason
+		return of.whole // stopped by the caller, so don't cache
 	}
 	bytes := 0
 	r.Names.Each(func(name string, kind symbols.Kind, container string) {
 		if bytes += len(name) + len(container) + 40; bytes <= largeTextNames {
-			of.names = append(of.names, nameOfText{strings.Clone(name), strings.Clone(container), kind}) // they share the text
+			of.names = append(of.names, nameOfText{strings.Clone(name), strings.Clone(container), kind}) // don't keep the whole text in memory
 		}
 	})
 	if bytes <= largeTextNames {
@@ -85,7 +86,7 @@ func (r *largeReader) Each(yield func(name string, kind symbols.Kind, container 
 }
 
 // find returns the checksum of a text, and its definitions if they are cached. The path
-// counts because it determines the language.
+// must match, too, because it determines the language.
 func (l *largeNames) find(path string, text []byte) (uint64, *namesOfText) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 	"quarry/search"
 )
 
-// A call that finds no definition asks three times: for the name, for similar names, and
-// outside the path. A large text is parsed only for the first, until it changes.
+// A call that finds no definition searches three times: for the name, for similar names,
+// and outside the path. A large text is parsed only the first time, until it changes.
 func TestLargeTextIsReadOnce(t *testing.T) {
 	regime.SkipRace(t)
 	text := strings.Repeat("a<b<", 1<<18)

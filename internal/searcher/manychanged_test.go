@@ -11,8 +11,9 @@ import (
 	"quarry/search"
 )
 
-// Right after a checkout that changes most files, names are complete: new ones, removed
-// ones, and misspelt ones. It is the small form of scripts/tool bench/ranking -checkout.
+// Right after a checkout that changes most files, lookups of new, removed and misspelt
+// names are complete. The large form of this test is scripts/tool bench/ranking
+// -checkout.
 func TestNamesAfterManyChanges(t *testing.T) {
 	dir := t.TempDir()
 	files := stress.Size(600, 5_000)

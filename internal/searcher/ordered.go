@@ -8,26 +8,26 @@ import (
 )
 
 const (
-	// claimSize is how many items a worker takes at a time: enough to make the
-	// lock cheap, few enough to share the work evenly.
+	// claimSize is how many items a worker takes at a time: enough to lock rarely, few
+	// enough to distribute the work evenly.
 	claimSize = 8
-	// aheadLimit bounds how far workers run ahead of the delivered items, so that an
-	// answer that needs only a few doesn't do all of the work.
+	// aheadLimit limits how far workers run ahead of delivery, so that an answer that
+	// needs only a few items doesn't compute all of them.
 	aheadLimit = 256
-	// inlineLimit is the number of items up to which one goroutine is faster than
+	// inlineLimit is the number of items up to which a single goroutine is faster than
 	// several.
 	inlineLimit = 4
 )
 
-// inOrder does work on items 0 to n-1 in parallel and delivers the results in
-// that order, from the calling goroutine; items for which work reports false have
-// none. An error of deliver or of the context stops it and is returned. waiting,
-// which may be nil, is called when the calling goroutine begins to wait for a
-// result and when it stops waiting.
+// inOrder calls work for items 0 to n-1 in parallel. It delivers the results in this
+// order, from the calling goroutine, except those for which work returned false. An error
+// of deliver or of the context stops inOrder and is returned. waiting, which may be nil,
+// is called with true when the calling goroutine begins to wait for a result, and with
+// false when it stops waiting.
 func inOrder[T any](ctx context.Context, n, workers int, waiting func(bool), work func(worker, i int) (T, bool), deliver func(i int, r T) error) error {
 	if n <= inlineLimit || workers <= 1 {
 		if waiting != nil {
-			waiting(true) // nothing is delivered while there is work
+			waiting(true) // nothing is delivered until there is a result
 			defer waiting(false)
 		}
 		for i := range n {
@@ -53,7 +53,7 @@ func inOrder[T any](ctx context.Context, n, workers int, waiting func(bool), wor
 	var err error
 	wg.Do(func() { err = q.deliver(deliver) })
 	q.halt()
-	if waiting != nil { // nothing is delivered any more, so no worker waits for room
+	if waiting != nil { // nothing is delivered any more, so release workers that wait for room
 		waiting(true)
 		defer waiting(false)
 	}
@@ -64,16 +64,17 @@ func inOrder[T any](ctx context.Context, n, workers int, waiting func(bool), wor
 	return err
 }
 
-// orderedQueue is a ring of results between the workers and the deliverer.
+// orderedQueue is a ring buffer of results between the workers and the delivering
+// goroutine.
 type orderedQueue[T any] struct {
 	n       int
-	slots   []orderedSlot[T] // item i is in slot i modulo their number
+	slots   []orderedSlot[T] // item i is in slot i%len(slots)
 	waiting func(bool)
 
 	mu      sync.Mutex
 	changed sync.Cond
 	next    int // first unclaimed item
-	given   int // items delivered
+	given   int // number of items delivered
 	stopped bool
 }
 
@@ -89,7 +90,7 @@ func (q *orderedQueue[T]) halt() {
 	q.mu.Unlock()
 }
 
-// claim takes a few items; none if all are claimed.
+// claim takes the next few items. The range is empty if none are left.
 func (q *orderedQueue[T]) claim() (from, to int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -138,7 +139,7 @@ func (q *orderedQueue[T]) deliver(deliver func(i int, r T) error) error {
 		s := *slot
 		*slot = orderedSlot[T]{}
 		q.given = i + 1
-		if q.next >= q.given+aheadLimit-1 { // a worker may wait for room
+		if q.next >= q.given+aheadLimit-1 { // a worker may be waiting for a slot
 			q.changed.Broadcast()
 		}
 		q.mu.Unlock()

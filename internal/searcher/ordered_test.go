@@ -66,8 +66,8 @@ func TestInOrderStops(t *testing.T) {
 	}
 }
 
-// A panic reaches the caller, whether in a worker or in the delivering function, and no
-// goroutine is left waiting.
+// A panic in a worker or in the delivering function reaches the caller, and no goroutine
+// is left waiting.
 func TestInOrderPanics(t *testing.T) {
 	for _, of := range []string{"work", "deliver"} {
 		var running atomic.Int32
@@ -94,7 +94,8 @@ func TestInOrderPanics(t *testing.T) {
 	}
 }
 
-// After a panic no worker waits for room either: results are no longer delivered.
+// After a panic, workers that wait for room are released, because nothing is delivered
+// any more.
 func TestPanicsFreeTheBacklog(t *testing.T) {
 	panicked := func(f func()) (p any) {
 		defer func() { p = recover() }()

@@ -10,8 +10,9 @@ import (
 	"quarry/search"
 )
 
-// outlineRun lists the definitions of the files in scope, in path order. Once the
-// answer is full, the index counts the rest without reading them.
+// outlineRun lists the definitions of the files in scope, in path order. Once the answer
+// is full, the remaining definitions are only counted, with the index and without reading
+// files.
 type outlineRun struct {
 	folder *Folder
 	q      *search.SymbolQuery
@@ -29,7 +30,7 @@ func (d *Folder) outline(ctx context.Context, q *search.SymbolQuery, name *looku
 	limit := cmp.Or(max(q.Limit, 0), 1000)
 	defer r.open(ctx)()
 	rest := files.Entries
-	// Few at a time, so that not many more are read than are shown.
+	// The first batches are small, so that few files are read in vain.
 	for size := 4; len(rest) > 0 && r.out.Total < limit; size = min(2*size, 64) {
 		n := min(size, len(rest))
 		if err := r.read(ctx, paths(rest[:n])); err != nil {
@@ -64,7 +65,7 @@ func paths(list []search.Entry) (out []string) {
 	return out
 }
 
-// open looks for an index of this process; the function it returns releases it.
+// open opens the index if it is in this process. The returned function closes it.
 func (r *outlineRun) open(ctx context.Context) func() {
 	ix := r.folder.index()
 	ask := index.Ask{Hidden: r.q.IncludeHidden, Terms: true}
@@ -82,13 +83,13 @@ func (r *outlineRun) open(ctx context.Context) func() {
 	return snap.Close
 }
 
-// count counts the definitions of a file by the index. It reports false if the
-// file has to be read.
+// count counts the definitions of a file with the index. known is false if the file has
+// to be read.
 func (r *outlineRun) count(path string) (known bool) {
 	for _, v := range r.views {
 		id, ok, err := v.Find(path)
 		if err != nil {
-			return false // damaged: the file is read
+			return false // the index is damaged
 		}
 		if !ok {
 			continue

@@ -22,9 +22,9 @@ import (
 	"quarry/search"
 )
 
-// told is the output of a process of TestOwnersKilled after a question.
+// told is the answer of a child process of TestOwnersKilled.
 type told struct {
-	Answer []byte // JSON text can't hold every byte of a file
+	Answer []byte // not a string, because JSON strings can't hold arbitrary bytes
 	Plan   search.Plan
 	Remote bool
 	Keeper bool // the process says that it owns the index
@@ -36,8 +36,9 @@ func ownerOptions(base string) *quarry.Options {
 	return &quarry.Options{Workers: 2, Index: &quarry.IndexOptions{Dir: filepath.Join(base, "index"), Socket: filepath.Join(base, "run", "sock"), MaxWatches: watches}}
 }
 
-// TestOwnerChild is one of the processes that share an index: it reads questions from
-// stdin and answers on stdout. A question without a query asks whether it is the owner.
+// TestOwnerChild runs as one of the processes that share an index: it reads questions
+// from stdin and answers on stdout. A question without a query asks whether it owns the
+// index.
 func TestOwnerChild(t *testing.T) {
 	base := os.Getenv("QUARRY_OWNERS")
 	if base == "" {
@@ -78,7 +79,7 @@ func TestOwnerChild(t *testing.T) {
 	}
 }
 
-// ownerProc is such a process.
+// ownerProc is a running TestOwnerChild.
 type ownerProc struct {
 	cmd *exec.Cmd
 	in  *json.Encoder
@@ -126,11 +127,11 @@ type ownersRun struct {
 	procs   []*ownerProc
 	scan    *quarry.Workspace
 	m       *mutator
-	answers map[string]int // by how they came about
+	answers map[string]int // by how they were answered
 }
 
-// keeper asks all processes and returns the one that owns the index, or -1 if none
-// does.
+// keeper asks all processes and returns the index of the one that owns the search index,
+// or -1.
 func (r *ownersRun) keeper() int {
 	r.t.Helper()
 	found := -1
@@ -147,7 +148,7 @@ func (r *ownersRun) keeper() int {
 }
 
 // everybody sends a question to all processes at once and returns their answers. The
-// one called dying is killed meanwhile, and may not answer.
+// process with index dying is killed meanwhile and may not answer.
 func (r *ownersRun) everybody(q *search.Query, dying int) []told {
 	r.t.Helper()
 	for i, p := range r.procs {
@@ -156,7 +157,7 @@ func (r *ownersRun) everybody(q *search.Query, dying int) []told {
 		}
 	}
 	if dying >= 0 {
-		// At any moment from before the first answer to after the last.
+		// Some time between before the first answer and after the last one.
 		time.Sleep(time.Duration(r.m.rng.IntN(6000)) * time.Microsecond)
 		r.procs[dying].kill()
 	}
@@ -171,8 +172,8 @@ func (r *ownersRun) everybody(q *search.Query, dying int) []told {
 	return all
 }
 
-// settle waits until the index is ready: on a loaded machine no owner may have
-// lived long enough for that.
+// settle waits until the index is ready. On a loaded machine, possibly no owner has lived
+// long enough to build it.
 func (r *ownersRun) settle() {
 	r.t.Helper()
 	if !regime.Becomes(func() bool {
@@ -191,7 +192,7 @@ func (r *ownersRun) check(what string, dying int) {
 	r.t.Helper()
 	q := r.m.query()
 	if dying >= 0 && r.m.rng.IntN(3) == 0 {
-		q = search.Query{Pattern: "."} // a long answer, to be cut in the middle
+		q = search.Query{Pattern: "."} // a long answer, to be interrupted
 	}
 	r.compare(q, what, dying)
 }
@@ -214,9 +215,9 @@ func (r *ownersRun) compare(q search.Query, what string, dying int) {
 	}
 }
 
-// Six processes share an index, and its owner is killed again and again, while it
-// answers, while it builds, while files change. Every answer of the others equals the
-// scan's, and there is never more than one owner.
+// Six processes share an index. Its owner is killed repeatedly: while it answers, while
+// it builds, and while files change. Every answer of the others equals a scan's, and
+// there is never more than one owner.
 func TestOwnersKilled(t *testing.T) {
 	base := regime.FastDir(t)
 	for _, d := range []string{"ws", "index"} {
@@ -250,7 +251,7 @@ func TestOwnersKilled(t *testing.T) {
 			r.check("after a change", -1)
 		}
 		owner := r.keeper()
-		if owner < 0 { // the last one died and there was no question since
+		if owner < 0 { // the last owner died and there was no question since
 			r.check("without an owner", -1)
 			if owner = r.keeper(); owner < 0 {
 				t.Fatal("nobody took over")
@@ -269,9 +270,9 @@ func TestOwnersKilled(t *testing.T) {
 	t.Logf("answers: %v", r.answers)
 }
 
-// A process that owns an index is stopped while more events occur than the kernel's
-// queue holds, or has watches for exactly 100 folders and no more. It then scans the tree
-// again, and its answers equal the scan's.
+// The owner misses events: it is stopped while more of them occur than the kernel's queue
+// holds, or it may watch only 100 folders. It must then scan the tree again, so that its
+// answers equal the scan's.
 func TestOwnerMissesEvents(t *testing.T) {
 	data, err := os.ReadFile("/proc/sys/fs/inotify/max_queued_events")
 	if err != nil {
@@ -331,7 +332,8 @@ func TestOwnerMissesEvents(t *testing.T) {
 	}
 }
 
-// burst makes changes and the given number of events while the process is stopped.
+// burst stops the process and meanwhile makes changes that cause the given number of
+// events.
 func (r *ownersRun) burst(events int) {
 	r.t.Helper()
 	pid := r.procs[0].cmd.Process
@@ -339,7 +341,7 @@ func (r *ownersRun) burst(events int) {
 		r.t.Fatal(err)
 	}
 	defer pid.Signal(syscall.SIGCONT)
-	for stat := []byte(nil); !bytes.Contains(stat, []byte(") T ")); { // it stops when all its threads have
+	for stat := []byte(nil); !bytes.Contains(stat, []byte(") T ")); { // the process is stopped once all its threads are
 		var err error
 		if stat, err = os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid.Pid)); err != nil {
 			r.t.Fatal(err)
@@ -351,11 +353,11 @@ func (r *ownersRun) burst(events int) {
 			r.t.Fatal(err)
 		}
 	}
-	for i := range events / 2 { // two names in turn, or the kernel merges them
+	for i := range events / 2 { // alternate, because the kernel merges equal consecutive events
 		os.Truncate(a, int64(i%7))
 		os.Truncate(b, int64(i%7))
 	}
-	for range 3 + r.m.rng.IntN(6) { // without events for these
+	for range 3 + r.m.rng.IntN(6) { // the queue is full, so these cause no events
 		r.m.step()
 	}
 	deep := filepath.Join(r.m.dir, fmt.Sprintf("deep/d%d/e/f", r.m.rng.IntN(150)))

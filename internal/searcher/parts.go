@@ -9,17 +9,17 @@ import (
 	"quarry/internal/textfile"
 )
 
-// For a large file, the index knows which parts could contain a match. They are
-// enough to count lines, or to know that there is a match. For other queries they are
-// read first, since usually none matches. If one does, the whole file is searched like
-// any other, so that line numbers and context are computed in one way.
+// For a large file, the index knows which parts may contain a match. Reading those parts
+// is enough to count lines, or to find out whether there is a match. Other queries also
+// read them first, since usually none matches. If one does, the whole file is searched as
+// usual, so that line numbers and context are always computed in the same way.
 
-// Parts are also enough when an answer is full and further files are only
-// counted. Blocks of matching lines in two parts are separate if enough lines of
-// these parts are between them.
+// Parts are also enough if an answer is full and further files are only counted. Matches
+// in two parts belong to different blocks if the parts themselves have enough lines
+// between the matches.
 
-// partial reports whether to read the parts first: if no more is needed, or if they
-// are at most half of the file.
+// partial reports whether to read the parts first. This is the case if the parts are
+// sufficient, or if they are at most half of the file.
 func (r *searchRun) partial(d *index.Doc) bool {
 	if d.Parts == nil || d.Dirty || r.jointly != nil || r.shapes != nil {
 		return false
@@ -40,9 +40,9 @@ func (r *searchRun) countsOnly() bool {
 	return r.request.Detail != scan.Lines && r.request.Gap == 0
 }
 
-// byParts searches the parts of an open file that could contain a match. It reports
-// false if they are not enough: the file's stamp, before or after, differs from the
-// index, or a line matches and its number is wanted.
+// byParts searches the parts of an open file that may contain a match. ok is false if
+// that isn't sufficient: the file's stamp, before or after the search, differs from the
+// index, or a line matches and its number is needed.
 func (r *searchRun) byParts(k *worker, f *rootfs.File, c *candidate) (res scan.Result, ok bool) {
 	info := f.Info()
 	if !c.stamp.Of(&info) {
@@ -55,14 +55,14 @@ func (r *searchRun) byParts(k *worker, f *rootfs.File, c *candidate) (res scan.R
 	case r.counting.Load():
 		req, counts = countRequest(&r.request), true
 	}
-	after := 0 // lines after the match in the last part that has one
+	after := 0 // number of lines after the last match in the previous part that has one
 	for _, p := range c.parts {
 		got, ok := r.part(k, f, p, &req)
 		if !ok || got.Matched > 0 && !counts {
 			return res, false
 		}
 		if req.Gap > 0 && got.Matched > 0 {
-			// There are lines between the parts; their number is unknown.
+			// The number of lines between the parts is unknown.
 			if res.Matched > 0 && after+got.First <= req.Gap {
 				return res, false
 			}
@@ -90,7 +90,7 @@ func (r *searchRun) part(k *worker, f *rootfs.File, p index.Part, req *scan.Requ
 	}
 	n, _ := f.ReadAt(k.part[:p.Len], p.Off)
 	if int64(n) < p.Len {
-		return scan.Result{}, false // a scan will report why
+		return scan.Result{}, false // a full scan will report why
 	}
 	text := k.part[:n]
 	if p.Off == 0 {

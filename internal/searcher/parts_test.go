@@ -15,7 +15,7 @@ import (
 	"quarry/search"
 )
 
-// The index's list of parts applies only to the file as indexed.
+// The parts listed by the index are used only if the file is still the indexed one.
 func TestPartsOfAnotherFile(t *testing.T) {
 	dir := t.TempDir()
 	text := strings.Repeat("nothing\n", 10000) + "needle\n"
@@ -45,8 +45,8 @@ func TestPartsOfAnotherFile(t *testing.T) {
 		name  string
 		stamp index.Stamp
 		parts []index.Part
-		told  bool // the parts are enough, whether lines or their number is wanted
-		count bool // they are enough for the number
+		told  bool // the parts are enough, whether the lines or their number is needed
+		count bool // the parts are enough for the number of lines
 	}{
 		{"a part without a match", now, []index.Part{first}, true, true},
 		{"a part with one", now, []index.Part{first, last}, false, true},

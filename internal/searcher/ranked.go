@@ -12,11 +12,12 @@ import (
 	"quarry/search"
 )
 
-// maxRanked is the largest file that a ranked search reads; larger ones are data.
+// maxRanked is the size of the largest file read by a ranked search. Larger files are
+// data.
 const maxRanked = terms.MaxText
 
-// textWork works on the decoded text of one file; nil is no result. The text is
-// valid until it returns.
+// textWork processes the decoded text of one file. A nil result is dropped. The text is
+// only valid during the call.
 type textWork = func(path string, text []byte) any
 
 // eachText calls Folder.eachText with typed results.
@@ -105,7 +106,7 @@ func (d *Folder) eachText(ctx context.Context, scope *search.Scope, sum *search.
 		opts := f.opts
 		opts.Start = start
 		work := each
-		if isFile { // the file alone, by walking its folder
+		if isFile { // a single file: walk its folder for this file only
 			opts = walk.Options{Start: start.Dir(), MaxDepth: 1, Hidden: true, NoIgnore: true, Workers: d.Workers}
 			work = func(v *walk.Visit, e *rootfs.Entry) (outcome, bool) {
 				if e.Name != start.Base() {
@@ -137,14 +138,14 @@ type textReader struct {
 	_        [64]byte
 }
 
-// gone is a file that vanished; it is not reported.
+// gone is the reason for a vanished file, which is not reported.
 const gone search.Reason = "vanished"
 
 func (k *textReader) read(root *rootfs.Root, v *walk.Visit, e *rootfs.Entry) (text []byte, skip search.Reason) {
 	return k.content(openEntry(root, v, e))
 }
 
-// decoded returns raw as text, and whether it is text.
+// decoded decodes raw. It reports whether raw is text.
 func decoded(raw []byte) ([]byte, bool) {
 	kind := textfile.Detect(raw)
 	if kind.Binary {

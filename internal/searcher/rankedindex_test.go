@@ -15,7 +15,7 @@ import (
 	"quarry/search"
 )
 
-// codeText makes a small program of words that queries also use.
+// codeText makes a small program from words that the queries use.
 func codeText(r *rand.Rand) string {
 	var b strings.Builder
 	for range 1 + r.IntN(12) {
@@ -49,7 +49,7 @@ func codeText(r *rand.Rand) string {
 	return b.String()
 }
 
-// codeName makes an identifier of a few words, in one of the usual styles.
+// codeName makes an identifier of a few words, in one of the common styles.
 func codeName(r *rand.Rand) string {
 	words := []string{"user", "users", "name", "parse", "parser", "lock", "config", "cfg", "http", "index", "open", "file", "größe", "x9"}
 	out := ""
@@ -99,8 +99,9 @@ func codeAnswer(ws *quarry.Workspace, q search.CodeQuery) (answer string, byInde
 	return b.String(), r.Stats.Plan.Indexed()
 }
 
-// A ranked search gives the same order, scores and pieces with and without the index
-// while files change: just changed, read again, merged and reopened.
+// A ranked search gives the same order, scores and pieces with and without the index:
+// right after files change, after they are read again, and after the index is merged and
+// reopened.
 func TestRankedIndexEqualsScan(t *testing.T) {
 	regime.SkipTiny(t)
 	run := regime.Start(t, "ranked: index = scan", 12, 600)
@@ -125,8 +126,8 @@ func TestRankedIndexEqualsScan(t *testing.T) {
 	}
 }
 
-// codeEqualsScan compares answers of one kind with and without an index while files
-// change, and counts the answers given by the index.
+// codeEqualsScan compares answers with and without an index while files change. compare
+// makes and compares one pair of answers. The result counts those that the index gave.
 func codeEqualsScan(t *testing.T, seed uint64, compare func(r *rand.Rand, with, without *quarry.Workspace) (byIndex bool, err error)) (indexed int, err error) {
 	r := regime.Rand(seed)
 	base := regime.FastDir(t)
@@ -180,8 +181,8 @@ func codeEqualsScan(t *testing.T, seed uint64, compare func(r *rand.Rand, with, 
 	return indexed, nil
 }
 
-// A process that doesn't own the index has the owner rank under the client's policy:
-// a file that is denied to the client counts for nothing.
+// If a process doesn't own the index, the owner ranks under that process's policy: a file
+// denied to the client doesn't affect the answer.
 func TestRankedIndexIsShared(t *testing.T) {
 	dir, state := t.TempDir(), t.TempDir()
 	for name, text := range map[string]string{

@@ -14,8 +14,8 @@ import (
 
 var errRange = fault.New(fault.InvalidArgument, "invalid range of lines", "")
 
-// Stat describes the file at a path. If the path exists only in another case, it is
-// found when there is just one such path.
+// Stat describes the file at a path. If no file has exactly this path, but exactly one
+// has it in another case, Stat describes that file.
 func (d *Folder) Stat(ctx context.Context, path string) (*search.Info, error) {
 	if _, err := d.present(ctx); err != nil {
 		return nil, err
@@ -26,7 +26,7 @@ func (d *Folder) Stat(ctx context.Context, path string) (*search.Info, error) {
 	if !folded {
 		info, err = d.Root.Stat(p)
 	}
-	if err != nil { // it may be spelt otherwise
+	if err != nil { // the case may be different
 		if p, err = d.Root.ResolveFold(path); err != nil {
 			return nil, err
 		}
@@ -42,7 +42,7 @@ func (d *Folder) Stat(ctx context.Context, path string) (*search.Info, error) {
 	}, nil
 }
 
-// checkedRead returns the options with defaults, or an error if they are invalid.
+// checkedRead adds defaults to options, or returns an error if they are invalid.
 func checkedRead(o *search.ReadOptions) (*search.ReadOptions, error) {
 	if o == nil {
 		return &search.ReadOptions{}, nil
@@ -53,7 +53,7 @@ func checkedRead(o *search.ReadOptions) (*search.ReadOptions, error) {
 	return o, nil
 }
 
-// maxRead is the largest file that is read into memory.
+// maxRead is the size of the largest file read into memory.
 const maxRead = 1 << 30
 
 // Read returns lines of a text file.
@@ -117,8 +117,8 @@ func fill(t *search.Text, doc *textfile.Document, opts *search.ReadOptions) {
 	}
 }
 
-// addLine adds a line to lines of size bytes so far, within the limits, and reports
-// whether another one may follow.
+// addLine adds a line within the limits and reports whether another may follow. size is
+// the total size of the lines so far.
 func addLine(t *search.Text, text string, size *int, opts *search.ReadOptions) bool {
 	if opts.MaxLines > 0 && len(t.Lines) == opts.MaxLines {
 		t.Cut = true
@@ -148,8 +148,8 @@ func cutText(s string, most int) string {
 	return s[:most]
 }
 
-// ReadBytes returns the bytes of a file unchanged, text or not. It refuses a file
-// larger than max bytes; 0 is 1 GiB.
+// ReadBytes returns the unmodified contents of any file. It refuses files larger than max
+// bytes; 0 means 1 GiB.
 func (d *Folder) ReadBytes(ctx context.Context, path string, max int64) ([]byte, error) {
 	if _, err := d.present(ctx); err != nil {
 		return nil, err

@@ -14,11 +14,11 @@ import (
 	"quarry/search"
 )
 
-// streamFrom is the size from which a file is read in pieces, so that only the
-// requested part of a 1 GB log, or of a line that long, is kept in memory.
+// streamFrom is the size above which a file is read in pieces, so that only the requested
+// part of a 1 GB log, or of a very long line, is kept in memory.
 const streamFrom = 4 << 20
 
-// errWhole means that a file can only be read whole.
+// errWhole is returned for a file that can only be decoded as a whole.
 var errWhole = errors.New("its encoding needs the whole file")
 
 // readLarge is Read in bounded memory. It returns errWhole for UTF-16.
@@ -49,7 +49,7 @@ func (d *Folder) readLarge(ctx context.Context, p rootfs.Path, opts *search.Read
 	return nil, &fault.PathError{Op: "read", Path: p.String(), Kind: fault.Conflict, Err: errors.New("the file kept changing while it was read")}
 }
 
-// sieve selects lines of a text that arrives in pieces, and collects the facts about the
+// sieve selects lines of a text that arrives in pieces, and collects facts about the
 // whole text.
 type sieve struct {
 	opts    *search.ReadOptions
@@ -58,11 +58,11 @@ type sieve struct {
 	endings textfile.EndingCounter
 	size    int64
 	line    int      // number of the current line
-	open    bool     // some of it has arrived
-	kept    [][]byte // requested lines, raw, without line ending
+	open    bool     // part of the line has arrived
+	kept    [][]byte // requested lines, undecoded, without line endings
 	bytes   int
 	full    bool // there is more than requested
-	goOn    bool // the last kept line is not finished
+	goOn    bool // the last kept line is incomplete
 }
 
 func (s *sieve) all(ctx context.Context, r io.Reader) error {
@@ -118,7 +118,8 @@ func (s *sieve) piece(b []byte) {
 	}
 }
 
-// pass counts the lines before the first requested one.
+// pass counts and discards the lines before the first requested one. It returns the rest
+// of b.
 func (s *sieve) pass(b []byte) []byte {
 	if s.full {
 		s.line += bytes.Count(b, []byte{'\n'})
@@ -134,7 +135,7 @@ func (s *sieve) pass(b []byte) []byte {
 	return b[i+1:]
 }
 
-// slack is the room for a byte order mark in a line.
+// slack is extra room in a line for a byte order mark.
 const slack = 8
 
 // keep adds to the current line.
@@ -147,7 +148,7 @@ func (s *sieve) keep(part []byte) {
 		}
 		s.kept, s.goOn = append(s.kept, nil), true
 	}
-	if o.MaxBytes > 0 { // with a carriage return that may belong to the line's ending
+	if o.MaxBytes > 0 { // one byte more for a carriage return that may be part of the line ending
 		part = part[:min(len(part), max(o.MaxBytes+2*slack-s.bytes, 0))]
 	}
 	last := &s.kept[len(s.kept)-1]
@@ -155,7 +156,7 @@ func (s *sieve) keep(part []byte) {
 	s.bytes += len(part)
 }
 
-// end ends the current line at a line feed.
+// end handles the line feed after the current line.
 func (s *sieve) end() {
 	if s.goOn {
 		last := &s.kept[len(s.kept)-1]
@@ -165,7 +166,7 @@ func (s *sieve) end() {
 	s.line, s.open, s.goOn = s.line+1, false, false
 }
 
-// text returns the answer.
+// text returns the requested lines and the facts about the text.
 func (s *sieve) text(path string) *search.Text {
 	kind := s.kind.Kind()
 	t := &search.Text{

@@ -35,14 +35,14 @@ func TestReadLargeAgrees(t *testing.T) {
 			}
 			b.WriteString(pieces[k])
 		}
-		if rng.IntN(20) == 0 { // several reads
+		if rng.IntN(20) == 0 { // large enough to take several reads
 			b.WriteString(strings.Repeat("filler\r\n", 60<<10) + "end")
 		}
 		if rng.IntN(40) == 0 {
 			b.WriteString("\x00")
 		}
 		if b.String() == "\ufeff" {
-			continue // no file of this size
+			continue // there is no file of this size
 		}
 		name := fmt.Sprint(seed)
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(b.String()), 0o666); err != nil {
@@ -68,7 +68,7 @@ func TestReadLargeAgrees(t *testing.T) {
 	}
 }
 
-// A line of any length takes no more memory than the part requested.
+// Reading part of a line takes memory only for that part, however long the line is.
 func TestReadLargeIsBounded(t *testing.T) {
 	stress.SkipShort(t)
 	dir := t.TempDir()

@@ -7,19 +7,19 @@ import (
 	"quarry/internal/index"
 )
 
-// memory caches answers made from many files until one of the files changes.
+// memory caches answers that depend on many files until one of the files changes.
 type memory struct {
 	mu   sync.Mutex
 	kept map[string]answered
 }
 
-// answered is an answer with the state of the files it was made from.
+// answered is a cached answer and the state of the files it depends on.
 type answered struct {
 	state fileState
 	value any
 }
 
-// fileState identifies the state of the files that a query without options shows.
+// fileState identifies a state of the files that a query without options covers.
 type fileState struct {
 	of      *index.State
 	lens    string
@@ -29,15 +29,15 @@ type fileState struct {
 // maxKept is the number of cached answers.
 const maxKept = 4
 
-// Remember returns the earlier result of make for the key if none of the files that a
-// query without options shows has changed since; otherwise it calls make. The value is
-// shared and must not be modified. Without an index in this process it always calls make.
+// Remember returns the cached result of make for key if no file that a query without
+// options covers has changed since; otherwise it calls make. The result is shared and
+// must not be modified. Without an index in this process Remember always calls make.
 func (d *Folder) Remember(ctx context.Context, key string, make func() (any, error)) (any, error) {
 	if _, err := d.here(ctx); err != nil {
 		return nil, err
 	}
-	// The state is read before make sees the files, so the next call finds a change in
-	// between.
+	// Get the state before make reads files. If a file changes in between, the cached
+	// state is too old and the next call makes the answer again.
 	state, known := d.fileState(ctx)
 	if !known {
 		return make()
@@ -62,7 +62,7 @@ func (m *memory) get(key string, state fileState) (any, bool) {
 	return k.value, true
 }
 
-// put caches an answer and drops answers of other states, which can't recur.
+// put caches an answer. It drops answers for other states, which can't recur.
 func (m *memory) put(key string, k answered) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -77,7 +77,7 @@ func (m *memory) put(key string, k answered) {
 	m.kept[key] = k
 }
 
-// fileState returns the current state; false if the index doesn't know it.
+// fileState returns the current state. known is false if the index can't tell.
 func (d *Folder) fileState(ctx context.Context) (s fileState, known bool) {
 	ix := d.index()
 	ask := &index.Ask{Terms: true}

@@ -18,9 +18,9 @@ import (
 	"quarry/search"
 )
 
-// SearchEach answers a query file by file, in the query's order, as soon as files are
-// known. An error of yield ends the search and is returned. The summary is returned
-// even when a limit ended the answer.
+// SearchEach answers a query file by file, in the order that the query requests, as soon
+// as each file is known. An error of yield ends the search and is returned. The summary
+// is returned even if a limit ended the search.
 func (d *Folder) SearchEach(ctx context.Context, q search.Query, yield func(*search.FileMatch) error) (*search.Summary, error) {
 	started := time.Now()
 	shapes, err := newShapes(ctx, &q)
@@ -74,7 +74,7 @@ func (d *Folder) SearchEach(ctx context.Context, q search.Query, yield func(*sea
 	return ended(ctx, sum, err)
 }
 
-// within bounds the time of a search.
+// within limits the time of a search.
 func within(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	if limit > 0 {
 		return context.WithTimeout(ctx, limit)
@@ -83,7 +83,7 @@ func within(ctx context.Context, limit time.Duration) (context.Context, context.
 }
 
 // partly turns the end of the search's own time limit into a partial answer, which the
-// summary reports. If the caller's context has ended, partly returns the error.
+// summary reports. If the caller's context has ended, it returns that error.
 func partly(ctx context.Context, s *search.Summary, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		stop(s, search.StopTime)
@@ -92,8 +92,8 @@ func partly(ctx context.Context, s *search.Summary, err error) error {
 	return err
 }
 
-// ended records the limit that ended a search, if err is one; it returns any other
-// error. ctx is the caller's context.
+// ended records in the summary which limit ended a search. Errors that are not limits are
+// returned. ctx is the caller's context.
 func ended(ctx context.Context, s *search.Summary, err error) (*search.Summary, error) {
 	switch {
 	case err == nil || errors.Is(err, errEnough):
@@ -108,8 +108,8 @@ func ended(ctx context.Context, s *search.Summary, err error) (*search.Summary, 
 }
 
 // Text answers a query about one text outside any workspace, such as standard input.
-// Scope is ignored, except that its first path tells the language of a structure; the
-// file's path is "".
+// Scope is ignored, except that its first path determines the language of a structural
+// query. The path in the results is "".
 func Text(ctx context.Context, r io.Reader, q search.Query, yield func(*search.FileMatch) error) (*search.Summary, error) {
 	started := time.Now()
 	shapes, err := newShapes(ctx, &q)
@@ -149,7 +149,7 @@ func patterns(q *search.Query) []string {
 	return append([]string{q.Pattern}, q.Patterns...)
 }
 
-// scanRequest returns the request to the scanner for each file.
+// scanRequest returns the scanner's request, which is the same for all files.
 func scanRequest(q *search.Query) scan.Request {
 	r := scan.Request{
 		Before: q.Before, After: q.After, Invert: q.Invert,
@@ -162,7 +162,7 @@ func scanRequest(q *search.Query) scan.Request {
 		r.KeepHits = q.Offset + q.Limits.Lines + 1
 	}
 	if q.Limits.Blocks > 0 {
-		// One more than can be delivered shows that there are more.
+		// One more than can be delivered, to detect that there are more.
 		r.Gap, r.KeepBlocks, r.BlockLines = blockGap(q), q.Offset+q.Limits.Blocks+1, q.Limits.BlockLines
 	}
 	switch q.Detail {
@@ -174,36 +174,36 @@ func scanRequest(q *search.Query) scan.Request {
 	return r
 }
 
-// searchRun is one search under way.
+// searchRun is a search in progress.
 type searchRun struct {
 	folder   *Folder
 	q        *search.Query
 	filter   *filter
 	pattern  *match.Pattern
 	request  scan.Request
-	counting atomic.Bool // the answer takes no more text
+	counting atomic.Bool // the answer is full: only count
 	matching *match.Search
 	scanners []worker
 	collect  *collector
 	watch    *progress.Count // nil if there is no progress to report
-	ahead    *backlog        // nil if files are given whole
-	late     *worker         // searches files when their turn comes
+	ahead    *backlog        // nil if files are delivered whole
+	late     *worker         // searches files when it is their turn to be delivered
 	jointly  *jointly
 	shapes   shapes
 }
 
-// worker is the state of one goroutine of a search.
+// worker is the state of one worker goroutine of a search.
 type worker struct {
 	scanner  *scan.Scanner
-	each     *scan.Scanner    // looks for one of several patterns after the other
-	matchers []*match.Matcher // of these patterns
+	each     *scan.Scanner    // scanner for one of several patterns at a time
+	matchers []*match.Matcher // matchers of these patterns
 	searched int
 	filtered int
 	bytes    int64
 	limited  io.LimitedReader
-	part     []byte // of a large file
-	spare    *found // a reusable outcome for a file without a match
-	keep     kept   // of the current file and its request
+	part     []byte // buffer for a part of a large file
+	spare    *found // reused if the previous file had no match
+	keep     kept   // lines of the current file
 	request  scan.Request
 	_        [64]byte
 }
@@ -214,14 +214,14 @@ type found struct {
 	info rootfs.Info
 	err  error
 
-	later bool // no room to keep it: search the file when its turn comes
-	kept  int  // bytes that count as waiting
+	later bool // there was no room to keep the matches: search again when it is the file's turn
+	kept  int  // number of bytes that the matches count in the backlog
 
-	before                  []scan.Result // kept parts except the last
-	parts, matched, matches int           // delivered before the end of the file
+	before                  []scan.Result // matches kept ahead of delivery, except the last piece
+	parts, matched, matches int           // numbers delivered before the end of the file
 }
 
-// all searches the query's paths one after the other.
+// all searches the paths of the query's scope, one after the other.
 func (r *searchRun) all(ctx context.Context) error {
 	paths := r.q.Paths
 	if len(paths) == 0 {
@@ -279,7 +279,7 @@ func (r *searchRun) gatherStats() {
 	}
 }
 
-// single searches a file that was named: no filter applies to it.
+// single searches a file that the scope names. Filters don't apply to it.
 func (r *searchRun) single(p rootfs.Path) error {
 	f, err := r.folder.Root.OpenFile(p)
 	if err != nil {
@@ -305,7 +305,7 @@ func (r *searchRun) single(p rootfs.Path) error {
 	return err
 }
 
-// streamed searches an open file whose turn has come.
+// streamed searches an open file and delivers its lines as they are found.
 func (r *searchRun) streamed(k *worker, path string, f *rootfs.File, out *found) error {
 	text := asOpened(f, &k.limited)
 	r.scanner(k).Path = path
@@ -334,8 +334,8 @@ func (r *searchRun) streamed(k *worker, path string, f *rootfs.File, out *found)
 	return r.collect.stream(path, r.together(k, out.info.Size), text, f, view, out, &r.request)
 }
 
-// together returns the scanner of a worker. For a large named file it also returns
-// the scanners of the other, idle workers.
+// together returns a worker's scanner. For a large named file it adds the scanners of the
+// other workers, which are idle.
 func (r *searchRun) together(k *worker, size int64) []*scan.Scanner {
 	all := []*scan.Scanner{r.scanner(k)}
 	if k == &r.scanners[0] && scan.Large(size) {
@@ -346,7 +346,7 @@ func (r *searchRun) together(k *worker, size int64) []*scan.Scanner {
 	return all
 }
 
-// count counts a file that was not counted by a worker.
+// count adds a file that no worker has counted.
 func (r *searchRun) count(out *found) {
 	sum := &r.collect.sum
 	if out.res.Skip == scan.NotSkipped {
@@ -409,7 +409,7 @@ func (r *searchRun) search(k *worker, f *rootfs.File, path string) (*found, bool
 	k.bytes += out.res.Bytes
 	r.watch.Add(out.res.Matched)
 	if boundsReads(&r.q.Limits) {
-		return out, true // it counts
+		return out, true // an outcome is needed for counting
 	}
 	if out.err == nil && out.res.Skip == scan.NotSkipped && (out.res.Matched == 0) != r.q.FilesWithoutMatch && !r.q.AllFiles && !r.q.Passthru {
 		*out = found{}
@@ -468,20 +468,20 @@ func (r *searchRun) scan(k *worker, f *rootfs.File, path string, out *found) {
 	}
 }
 
-// countRequest returns req without text, for counting only.
+// countRequest returns a copy of req that only counts matches.
 func countRequest(req *scan.Request) scan.Request {
 	r := *req
 	r.Detail, r.Spans, r.Before, r.After, r.Decode = scan.Count, false, 0, 0, false
 	return r
 }
 
-// countsRest reports whether files need only be counted after the answer is full.
-// In multiline mode counting blocks needs the lines.
+// countsRest reports whether files need only be counted once the answer is full. In
+// multiline mode, counting blocks needs the lines.
 func (r *searchRun) countsRest() bool {
 	return r.collect.full && r.request.Detail == scan.Lines && (r.request.Gap == 0 || r.q.Match.Mode == match.Lines)
 }
 
-// byOrder sorts files as the query asks, path order being the tie-break.
+// byOrder sorts files as the query requests, with ties in path order.
 func byOrder(files []search.FileMatch, order search.Order) {
 	sort.SliceStable(files, func(i, j int) bool {
 		a, b := &files[i], &files[j]

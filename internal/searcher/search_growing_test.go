@@ -9,8 +9,8 @@ import (
 	"quarry/search"
 )
 
-// A file is searched up to its size when opened: one that grows as fast as it is read
-// would never end.
+// A file is searched up to the size it had when opened. Otherwise the search of a file
+// that grows as fast as it is read would never end.
 func TestGrowingFile(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "log")

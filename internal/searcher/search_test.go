@@ -17,7 +17,7 @@ import (
 	"quarry/search"
 )
 
-// lines writes a result as path:number:text.
+// lines formats a result as path:number:text.
 func lines(r *search.Result) []string {
 	var out []string
 	for _, f := range r.Files {
@@ -184,8 +184,9 @@ func TestSearchDeterministic(t *testing.T) {
 
 func TestSearchTime(t *testing.T) {
 	regime.SkipShort(t)
-	// A nanosecond has passed before the first file: on a busy machine a search of some
-	// milliseconds may end before its timer fires.
+	// The limit of one nanosecond has passed before the first file is searched. A limit
+	// of milliseconds would not do: on a busy machine a short search may end before its
+	// timer fires.
 	ws := workspace(t, sample, nil)
 	r := mustSearch(t, ws, search.Query{Pattern: "never", Limits: search.Limits{Time: time.Nanosecond}})
 	if r.Stopped != search.StopTime || r.Exact {

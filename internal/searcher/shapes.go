@@ -10,12 +10,12 @@ import (
 	"quarry/search"
 )
 
-// shapes finds the matches of a structure; nil for a search by patterns.
+// shapes finds structural matches in a text. It is nil for a search by patterns.
 type shapes func(path string, text []byte) ([]scan.Shape, bool)
 
-// newShapes prepares a search by structure. The query then searches for files that
-// contain all the words that every match has; in these files the scanner asks the
-// function for the matches.
+// newShapes prepares a structural search. It makes the query search for files that
+// contain all the words that occur in every match. In these files the scanner calls the
+// returned function for the matches.
 func newShapes(ctx context.Context, q *search.Query) (shapes, error) {
 	if q.Structure == "" {
 		return nil, nil

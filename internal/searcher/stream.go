@@ -10,26 +10,27 @@ import (
 	"quarry/search"
 )
 
-// With Query.Parts the memory of a search doesn't grow with its matches. A file whose
-// turn has come is searched while its lines are delivered. Workers that search ahead
-// keep their matches, together at most aheadBytes. A worker without room waits. If
-// waiting can't help, it drops its matches, and the file is searched again when its
-// turn comes.
+// With Query.Parts, the memory of a search doesn't grow with the number of matches. A
+// file whose turn has come is searched while its lines are delivered. Workers that search
+// ahead of delivery keep at most aheadBytes of matches together. A worker without room
+// waits. If waiting can't help, it drops its matches, and the file is searched again when
+// its turn comes.
 
-// aheadBytes bounds the matches that wait for their turn. With half of it, printing every
+// aheadBytes limits the matches that wait for delivery. With half as much, printing every
 // line of the Linux source took the same time.
 const aheadBytes = 24 << 20
 
-// errLater means that a file has to be searched when its turn comes.
+// errLater is returned if a file's matches don't fit, so that it is searched when its
+// turn comes.
 var errLater = errors.New("no space to store the matches")
 
-// backlog counts the bytes of matches that are found but not yet delivered.
+// backlog counts the bytes of undelivered matches.
 type backlog struct {
 	mu      sync.Mutex
 	changed sync.Cond
 	room    int
 	used    int
-	idle    bool // the deliverer waits for a result, so waiting for room can't help
+	idle    bool // the delivering goroutine waits for a result, so no room will become free
 	ended   bool
 }
 
@@ -64,7 +65,7 @@ func (b *backlog) release(n int) {
 	b.mu.Unlock()
 }
 
-// wait records that the deliverer begins or stops waiting for a result.
+// wait records whether the delivering goroutine is waiting for a result.
 func (b *backlog) wait(idle bool) {
 	b.mu.Lock()
 	if b.idle = idle; idle {
@@ -81,22 +82,22 @@ func (b *backlog) end() {
 	b.mu.Unlock()
 }
 
-// inParts reports whether a query's answer can be delivered while files are read: only
-// the lines of a file are needed.
+// inParts reports whether a query's files can be delivered while they are read. This is
+// the case if only their lines are needed.
 func inParts(q *search.Query) bool {
 	l := &q.Limits
 	return q.Parts && q.RawLines && q.Detail == search.Lines && q.Order == search.ByPath && q.Offset == 0 && !q.FilesWithoutMatch && !q.AllFiles &&
 		l.Files == 0 && l.Blocks == 0 && l.Bytes == 0 && !boundsReads(l) && l.CountTo == 0
 }
 
-// kept holds the matches one worker found in a file whose turn has not come.
+// kept holds the matches that a worker found in a file whose turn has not come yet.
 type kept struct {
 	run   *searchRun
 	bytes int
 	parts []scan.Result
 }
 
-// add copies lines, which are valid only during the call.
+// add copies the lines of part, because they are only valid during the call.
 func (k *kept) add(part *scan.Result) error {
 	size, text, spans := 0, 0, 0
 	for i := range part.Lines {
@@ -130,13 +131,13 @@ func (k *kept) add(part *scan.Result) error {
 	return nil
 }
 
-// The memory of a line and of a match in addition to their text.
+// Memory that a line and a match take in addition to their text.
 const (
 	lineBytes = 144
 	spanBytes = 16
 )
 
-// scanAhead searches a file whose turn may not have come.
+// scanAhead searches a file and keeps its matches, or leaves the file for later.
 func (r *searchRun) scanAhead(k *worker, text io.Reader, out *found) {
 	keep := &k.keep
 	if *keep = (kept{run: r}); k.request.Emit == nil {
@@ -159,8 +160,7 @@ func (r *searchRun) scanAhead(k *worker, text io.Reader, out *found) {
 	}
 }
 
-// waiting returns the function that the deliverer calls when it begins and when
-// it stops waiting; nil if there is none.
+// waiting returns the function for the argument waiting of inOrder, or nil.
 func (r *searchRun) waiting() func(bool) {
 	if r.ahead == nil {
 		return nil
@@ -168,7 +168,7 @@ func (r *searchRun) waiting() func(bool) {
 	return r.ahead.wait
 }
 
-// deliver delivers the matches found in a file, or searches it now.
+// deliver delivers the matches kept for a file, or searches it now.
 func (r *searchRun) deliver(path string, f *found) (err error) {
 	if r.ahead == nil {
 		err = r.collect.add(path, f)
@@ -189,7 +189,7 @@ func (r *searchRun) deliver(path string, f *found) (err error) {
 	return err
 }
 
-// due searches a file whose turn has come.
+// due searches a file that was left for later.
 func (r *searchRun) due(path string) error {
 	if r.late == nil {
 		r.late = &worker{}
@@ -209,9 +209,9 @@ func (r *searchRun) due(path string) error {
 	return err
 }
 
-// asOpened reads a file up to the size it had when it was opened: a file that
-// grows as fast as it is read would never end. Files in /proc have size 0 and are
-// read to their end.
+// asOpened limits reading to the size that the file had when it was opened. Otherwise the
+// search of a file that grows as fast as it is read would never end. Files in /proc have
+// size 0 and are read to their end.
 func asOpened(f *rootfs.File, l *io.LimitedReader) io.Reader {
 	if size := f.Info().Size; size > 0 {
 		*l = io.LimitedReader{R: f, N: size}
@@ -225,7 +225,7 @@ func asOpened(f *rootfs.File, l *io.LimitedReader) io.Reader {
 // isn't possible.
 func (c *collector) stream(path string, all []*scan.Scanner, text io.Reader, src io.ReaderAt, view scan.View, out *found, request *scan.Request) error {
 	req := *request
-	var own error // error of the function that takes the lines
+	var own error // error of the callback
 	if inParts(c.q) {
 		req.Emit = func(part *scan.Result) error {
 			file := search.FileMatch{Path: path, Lines: part.Lines, More: true, ModTime: out.info.ModTime}
@@ -243,9 +243,9 @@ func (c *collector) stream(path string, all []*scan.Scanner, text io.Reader, src
 	return c.add(path, out)
 }
 
-// before delivers all kept parts of a file except the last.
+// before delivers all kept matches of a file except the last piece.
 func (c *collector) before(path string, f *found) error {
-	if c.full && len(f.before) > 0 { // no part of it is wanted
+	if c.full && len(f.before) > 0 { // nothing more is needed
 		f.before = nil
 	}
 	for i := range f.before {
@@ -258,7 +258,7 @@ func (c *collector) before(path string, f *found) error {
 	return nil
 }
 
-// part delivers the next lines of a file: the lines of res not yet delivered.
+// part delivers the lines of res as the next lines of a file.
 func (c *collector) part(f *search.FileMatch, res *scan.Result, out *found) error {
 	f.Matched, f.Matches = res.Matched-out.matched, res.Matches-out.matches
 	out.matched, out.matches = res.Matched, res.Matches
@@ -278,7 +278,7 @@ func (c *collector) part(f *search.FileMatch, res *scan.Result, out *found) erro
 	return c.yield(f)
 }
 
-// last delivers the rest of a file that came in parts.
+// last delivers the end of a file that was delivered in parts.
 func (c *collector) last(f *search.FileMatch, out *found) error {
 	c.given.files++
 	if err := c.part(f, &out.res, out); err != nil {

@@ -31,7 +31,7 @@ func put(t *testing.T, dir, name, text string) {
 	}
 }
 
-// joinedParts searches in parts and joins them again.
+// joinedParts searches in parts and joins them.
 func joinedParts(t *testing.T, d *Folder, q search.Query) ([]search.FileMatch, *search.Summary, int) {
 	t.Helper()
 	q.Parts, q.RawLines = true, true
@@ -74,7 +74,8 @@ func inWords(files []search.FileMatch) (rows []string) {
 	return rows
 }
 
-// An answer in parts equals the answer, with and without room for matches found ahead.
+// An answer in parts equals the whole answer, with and without room for matches found
+// ahead.
 func TestPartsAgree(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a second: run without -short")
@@ -119,7 +120,7 @@ func TestPartsAgree(t *testing.T) {
 				t.Fatalf("query %d, room %d: %d lines, want %d; at %d %q, want %q", i, room, len(g), len(w), n, g[min(n, len(g)-1)], w[min(n, len(w)-1)])
 			}
 			if sum.Stats.Elapsed = wantSum.Stats.Elapsed; sum.Stopped != "" {
-				sum.Stats = wantSum.Stats // the amount read before the stop differs
+				sum.Stats = wantSum.Stats // how much was read before the stop may differ
 			}
 			if diff := cmp.Diff(wantSum, sum); diff != "" {
 				t.Fatalf("query %d, room %d:\n%s", i, room, diff)
@@ -131,8 +132,7 @@ func TestPartsAgree(t *testing.T) {
 	}
 }
 
-// The consumer of parts may stop, and the context may end, with workers waiting for
-// room.
+// A consumer may stop, or the context may end, while workers wait for room.
 func TestPartsStop(t *testing.T) {
 	stress.SkipShort(t)
 	dir := t.TempDir()
@@ -168,7 +168,8 @@ func TestPartsStop(t *testing.T) {
 	}
 }
 
-// Printing a file that matches everywhere takes the memory of one that doesn't.
+// Printing a file in which every line matches takes no more memory than printing one
+// without matches.
 func TestPartsAreBounded(t *testing.T) {
 	stress.SkipShort(t)
 	dir := t.TempDir()
@@ -186,7 +187,7 @@ func TestPartsAreBounded(t *testing.T) {
 		if err != nil || lines != 1<<20 {
 			t.Fatalf("%d lines, %v", lines, err)
 		}
-		// Searching ahead uses room for aheadBytes and gives it up.
+		// Searching ahead allocates up to aheadBytes and frees them.
 		if took := (after.TotalAlloc - before.TotalAlloc) >> 20; took > 3*aheadBytes>>20 {
 			t.Errorf("%v: %d MB allocated for %d MB of lines", paths, took, lines*50>>20)
 		}

@@ -16,8 +16,8 @@ import (
 	"quarry/search"
 )
 
-// A search by structure gives the same with and without an index, and its holes are the
-// text found there.
+// A structural search gives the same results with and without an index, and the holes of
+// a match are the captured texts.
 func TestStructure(t *testing.T) {
 	files := map[string]string{
 		"a.go":     "package a\n\nfunc f() {\n\tif err := g(1, 2); err != nil {\n\t\treturn wrap(err, g(3,\n\t\t\t4))\n\t}\n}\n",
@@ -66,8 +66,9 @@ func TestStructure(t *testing.T) {
 	}
 }
 
-// The words of a pattern narrow a search, with and without an index. Random patterns in
-// random code find the same files in both, and by the pattern alone.
+// The words of a structural pattern narrow a search, with and without an index. Random
+// patterns in random code find the same files in all three ways: with the index, with a
+// scan, and by matching the pattern alone.
 func TestStructureIndexEqualsScan(t *testing.T) {
 	rng := regime.Rand(40)
 	names := []string{"open", "read", "café", "x", "Store", "is_ok", "v2", "größe"}

@@ -15,8 +15,8 @@ import (
 	"quarry/search"
 )
 
-// Symbols finds definitions by their name. They have no lines and no text yet;
-// lookup.Describe adds these.
+// Symbols finds definitions by name. It doesn't set their lines and text; lookup.Describe
+// does.
 func (d *Folder) Symbols(ctx context.Context, q search.SymbolQuery) (*search.SymbolResult, error) {
 	started := time.Now()
 	followed, err := d.here(ctx)
@@ -56,7 +56,7 @@ func (d *Folder) symbols(ctx context.Context, q *search.SymbolQuery) (*search.Sy
 	return s.result(), err
 }
 
-// symbolRun looks for the definitions of one name.
+// symbolRun is a search for the definitions of one name.
 type symbolRun struct {
 	folder *Folder
 	q      *search.SymbolQuery
@@ -90,7 +90,7 @@ func (s *symbolRun) scan(ctx context.Context) error {
 	}, s.take)
 }
 
-// dropSkips removes the skips of files that have no definitions anyway.
+// dropSkips removes skipped files that can't have definitions anyway.
 func (s *symbolRun) dropSkips() {
 	kept := s.out.Skipped[:0]
 	for _, k := range s.out.Skipped {
@@ -109,8 +109,8 @@ func (s *symbolRun) dropSkips() {
 	}
 }
 
-// define finds the definitions in a decoded text. A text without the name can define it
-// only in another style.
+// define finds the definitions in a decoded text. A text that doesn't contain the name
+// may still define it in another style, such as snake case.
 func (s *symbolRun) define(names *symbols.Names, path string, text []byte) *defined {
 	if !s.name.Fuzzy() && !bytes.Contains(text, []byte(s.name.Text())) {
 		return nil
@@ -134,7 +134,7 @@ func (s *symbolRun) define(names *symbols.Names, path string, text []byte) *defi
 // defined holds the definitions of a name in a file.
 type defined struct {
 	found  []lookup.Found
-	partly string // why they may be incomplete; "" if they are complete
+	partly string // why definitions may be missing; "" if all are known
 }
 
 func (s *symbolRun) take(path string, d *defined) {
@@ -148,7 +148,7 @@ func (s *symbolRun) take(path string, d *defined) {
 	}
 }
 
-// skipPart notes that a file was not read whole.
+// skipPart records that a file was only read in part.
 func skipPart(sum *search.Summary, path, why string) {
 	if sum.SkippedCount == nil {
 		sum.SkippedCount = map[search.Reason]int{}
@@ -157,8 +157,7 @@ func skipPart(sum *search.Summary, path, why string) {
 	addSkip(sum, search.Skip{Path: path, Reason: search.TooLarge, Detail: why})
 }
 
-// indexed looks the name up in the index. It returns errNoIndex if that isn't
-// possible.
+// indexed looks up the name in the index. It returns errNoIndex if that isn't possible.
 func (s *symbolRun) indexed(ctx context.Context) error {
 	s.begin()
 	return s.folder.eachIndexed(ctx, &s.q.Scope, index.Ask{Terms: true}, func(from *candidates) error { return s.under(ctx, from) })
@@ -185,8 +184,8 @@ func (s *symbolRun) under(ctx context.Context, from *candidates) error {
 	if err := s.others(ctx); err != nil || !s.name.Fuzzy() {
 		return err
 	}
-	// More distant names are looked up if there are few others, which is known only after
-	// the last folder of a query.
+	// Less similar names are looked up only if there are few better ones. With several
+	// folders this can't be known here, so then all of them are looked up.
 	for _, of := range []lookup.Reach{lookup.Typo, lookup.Far, lookup.Part} {
 		if len(s.q.Paths) <= 1 && !s.best.Counts(of) {
 			continue
@@ -201,15 +200,15 @@ func (s *symbolRun) under(ctx context.Context, from *candidates) error {
 }
 
 // unknown adds the files of a segment whose definitions are not indexed to the files to
-// read.
+// be read.
 func (s *symbolRun) unknown(v *index.CountedView, from *candidates) error {
 	unknown, err := v.Paths(v.Undefined())
 	s.read = append(s.read, from.admitted(unknown)...)
 	return err
 }
 
-// view adds the definitions of one segment whose names are within a reach; with Begins
-// also those with the name itself.
+// view adds those definitions of one segment whose names are related to the searched name
+// as of says. For lookup.Begins, it also adds the definitions of the name itself.
 func (s *symbolRun) view(v *index.CountedView, of lookup.Reach, from *candidates) error {
 	in := &definedIn{symbolRun: s, view: v, passes: &from.passes, number: make([]int32, v.Documents()), of: of}
 	if s.name.Fuzzy() {
@@ -233,18 +232,18 @@ func (s *symbolRun) view(v *index.CountedView, of lookup.Reach, from *candidates
 	return cmp.Or(err, in.err)
 }
 
-// definedIn adds the definitions of a segment.
+// definedIn collects definitions of a segment.
 type definedIn struct {
 	*symbolRun
 	view   *index.CountedView
 	passes *pathFilter
-	of     lookup.Reach // of the names to add
-	number []int32      // of a document in files, plus 1; 0 if it was not checked
+	of     lookup.Reach // which similar names to add
+	number []int32      // by document: its index in files, plus 1; 0 if not yet checked
 	files  []definingFile
 	err    error
 }
 
-// definingFile is a document with definitions; without a path the query's filters
+// definingFile is a document with definitions. path is empty if the query's filters
 // exclude it.
 type definingFile struct {
 	path   string
@@ -294,7 +293,7 @@ func (in *definedIn) add(d *index.Defined) {
 	})
 }
 
-// file checks a document once.
+// file returns a document's file, and applies the filters the first time.
 func (in *definedIn) file(id int) definingFile {
 	if in.number[id] == 0 {
 		list, err := in.view.Paths([]int{id})

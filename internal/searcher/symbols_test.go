@@ -61,7 +61,8 @@ func TestSymbols(t *testing.T) {
 	}
 }
 
-// A name that occurs in many files is found among the lines that may define it.
+// If a name occurs in many files, its definition is found by the lines that may define
+// it.
 func TestSymbolsOfACommonName(t *testing.T) {
 	files := map[string]string{"include/base.h": "struct base {\n\tint x;\n};\n"}
 	for i := range 400 {
@@ -74,7 +75,7 @@ func TestSymbolsOfACommonName(t *testing.T) {
 	}
 }
 
-// TestSymbolsOfManyFiles looks up a name in more files than are read for it.
+// TestSymbolsOfManyFiles looks up a name that occurs in more files than a lookup reads.
 func TestSymbolsOfManyFiles(t *testing.T) {
 	regime.SkipTiny(t)
 	dir, state := t.TempDir(), t.TempDir()
@@ -108,8 +109,8 @@ func TestSymbolsOfManyFiles(t *testing.T) {
 	}
 }
 
-// However many files contain a name, those that define it are found, including members
-// of types.
+// However many files contain a name, those that define it are found, even as a member of
+// a type.
 func TestSymbolsOfANameInManyFiles(t *testing.T) {
 	files := map[string]string{
 		"drv/ops.h":  "struct ops {\n\tint (*probe)(struct dev *d);\n};\n",

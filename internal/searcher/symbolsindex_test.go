@@ -17,7 +17,7 @@ import (
 
 func symbolQuery(r *rand.Rand) search.SymbolQuery {
 	q := search.SymbolQuery{Name: codeName(r), Fuzzy: r.IntN(2) == 0, Limit: r.IntN(20), Text: r.IntN(3) == 0}
-	if n := len(q.Name); q.Fuzzy && n > 3 && r.IntN(2) == 0 { // a letter is missing
+	if n := len(q.Name); q.Fuzzy && n > 3 && r.IntN(2) == 0 { // drop a letter
 		q.Name = q.Name[:n/2] + q.Name[n/2+1:]
 	}
 	if r.IntN(4) == 0 {
@@ -47,8 +47,8 @@ func symbolAnswer(ws *quarry.Workspace, q search.SymbolQuery) (answer string, by
 	return b.String(), r.Stats.Plan.Indexed(), len(r.Symbols)
 }
 
-// Definitions are the same with and without the index while files change: exact and
-// similar names, containers, kinds, outlines.
+// Lookups of definitions give the same results with and without the index while files
+// change: exact and similar names, containers, kinds, outlines.
 func TestSymbolsIndexEqualsScan(t *testing.T) {
 	regime.SkipTiny(t)
 	run := regime.Start(t, "definitions: index = scan", 12, 600)
@@ -77,8 +77,8 @@ func TestSymbolsIndexEqualsScan(t *testing.T) {
 	}
 }
 
-// A process that doesn't own the index has the owner look up definitions under the
-// client's policy: names in a denied file are neither found nor suggested.
+// If a process doesn't own the index, the owner looks up definitions under that process's
+// policy: names in a denied file are neither found nor suggested.
 func TestSymbolsIndexIsShared(t *testing.T) {
 	dir, state := t.TempDir(), t.TempDir()
 	for name, text := range map[string]string{
@@ -123,8 +123,8 @@ func TestSymbolsIndexIsShared(t *testing.T) {
 	}
 }
 
-// A table of many names is not read as a whole for similar ones; the answers equal a
-// scan's.
+// To find similar names, a large table of names is not read as a whole. The answers equal
+// a scan's.
 func TestManyNames(t *testing.T) {
 	regime.SkipTiny(t)
 	dir := t.TempDir()

@@ -14,8 +14,8 @@ import (
 	"quarry/search"
 )
 
-// tallies reports whether the index may remember how many lines of each file match: the
-// query asks for such counts, best first.
+// tallies reports whether the index may cache the number of matching lines of each file,
+// because the query asks for the files with the most.
 func (r *searchRun) tallies() bool {
 	q := r.q
 	return q.Order == search.ByMatches && q.Detail == search.Counts && !q.Invert && !q.Binary && q.NUL == search.SkipBinary &&
@@ -24,7 +24,7 @@ func (r *searchRun) tallies() bool {
 }
 
 // tallyRun lists the files of one folder with the most matching lines. Unchanged files
-// that were counted for the same pattern before are not read.
+// are not read if they were already counted for the same pattern.
 type tallyRun struct {
 	*candidates
 	run *searchRun
@@ -32,12 +32,12 @@ type tallyRun struct {
 	sum *search.Summary
 
 	plan    search.Plan
-	files   int // matching files that need no reading
+	files   int // number of matching files that need not be read
 	lines   int
 	read    []candidate
-	of      []talliedDoc // the documents of read; dirty files have none
+	of      []talliedDoc // the documents of the files in read; changed files have none
 	out     []outcomeOf
-	changed map[*index.CountedView]*index.Tally // to be stored
+	changed map[*index.CountedView]*index.Tally // to be cached
 }
 
 type talliedDoc struct {
@@ -51,8 +51,8 @@ type outcomeOf struct {
 	f    *found
 }
 
-// tallied answers by the index, with the counts it remembers. It returns errNoIndex if
-// that isn't possible, before anything is delivered.
+// tallied answers with the index and its cached counts. If that isn't possible, it
+// returns errNoIndex before anything is delivered.
 func (r *searchRun) tallied(ctx context.Context, start rootfs.Path) error {
 	if !r.tallies() {
 		return errNoIndex
@@ -81,7 +81,7 @@ func (r *searchRun) tallied(ctx context.Context, start rootfs.Path) error {
 	for _, path := range t.admitted(views.Dirty) {
 		t.read, t.of = append(t.read, candidate{path: path}), append(t.of, talliedDoc{})
 	}
-	late := t.others(ctx) // files counted until then are delivered, too
+	late := t.others(ctx) // files counted before the time limit are delivered, too
 	for v, tally := range t.changed {
 		v.Keep(t.key, tally)
 	}
@@ -118,7 +118,7 @@ func (t *tallyRun) view(v *index.CountedView) error {
 	t.plan.Every = t.plan.Every || tally.Every
 	best := bestDocs{}
 	if most := t.run.q.Limits.Files; most > 0 {
-		best.most = most + 1 // one more shows that there are more
+		best.most = most + 1 // the extra document shows that there are more
 	}
 	var unread, binary []int
 	take := func(id int) {
@@ -168,7 +168,7 @@ func (t *tallyRun) name(v *index.CountedView, best *bestDocs, unread, binary []i
 		f := &found{res: scan.Result{Matched: top[i].n, Bytes: stamp.Size}}
 		f.info.ModTime = stamp.Modified()
 		t.out = append(t.out, outcomeOf{p, f})
-		t.files-- // the collector counts these
+		t.files-- // the collector counts them
 		t.lines -= top[i].n
 	}
 	if paths, err = v.Paths(unread); err != nil {
@@ -184,14 +184,14 @@ func (t *tallyRun) name(v *index.CountedView, best *bestDocs, unread, binary []i
 	return nil
 }
 
-// others counts in the files that have to be read. A count is stored for the document if
-// its file had the document's stamp when opened. If the file changes while it is read,
-// the document never counts again.
+// others counts in the files that have to be read. A count is cached for a document if
+// its file had the document's stamp when it was opened. A file that changes while it is
+// read gets a new stamp, so the wrong count is never used.
 func (t *tallyRun) others(ctx context.Context) error {
 	r := t.run
 	type outcome struct {
 		f *found
-		n int // lines; -1 is not stored
+		n int // number of lines; -1 is not cached
 	}
 	return inOrder(ctx, len(t.read), r.folder.Workers, r.waiting(), func(worker, i int) (outcome, bool) {
 		c := &t.read[i]
@@ -220,9 +220,10 @@ func (t *tallyRun) others(ctx context.Context) error {
 	})
 }
 
-// bestDocs keeps the documents with the most matching lines; they arrive in path order.
+// bestDocs keeps the documents with the most matching lines. Documents are added in path
+// order.
 type bestDocs struct {
-	most int // 0 is all
+	most int // maximum number of documents; 0 means all
 	docs []talliedDoc
 	from int // documents with fewer lines are dropped
 }
@@ -243,7 +244,7 @@ func (b *bestDocs) cut() {
 	}
 	slices.SortFunc(b.docs, func(x, y talliedDoc) int { return cmp.Or(cmp.Compare(y.n, x.n), cmp.Compare(x.id, y.id)) })
 	b.docs = b.docs[:b.most]
-	b.from = b.docs[b.most-1].n + 1 // equal counts: the earlier document stays
+	b.from = b.docs[b.most-1].n + 1 // on equal counts, the earlier document stays
 }
 
 func (b *bestDocs) byID() []talliedDoc {

@@ -13,8 +13,8 @@ import (
 	"quarry/search"
 )
 
-// The files with most matches come first in every process; the second time only changed
-// files are read, and the answer equals a scan's.
+// The files with the most matches come first in every process. The second search reads
+// only changed files, and its answer equals a scan's.
 func TestMostMatchesAreRemembered(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 40 {
@@ -51,7 +51,7 @@ func TestMostMatchesAreRemembered(t *testing.T) {
 		if r.Stats.Plan.Kind != search.PlanIndex {
 			t.Errorf("%s: answered by %s", what, r.Stats.Plan.Kind)
 		}
-		if (r.Stats.Bytes > 0) != read && (read || !stress.UnderWine()) { // wine reads fresh files again
+		if (r.Stats.Bytes > 0) != read && (read || !stress.UnderWine()) { // under Wine, recently written files are read again
 			t.Errorf("%s: %d bytes read, want some: %v", what, r.Stats.Bytes, read)
 		}
 	}

@@ -15,14 +15,14 @@ import (
 	"quarry/search"
 )
 
-// textsRun answers a query for texts by the index: files whose fields are indexed need no
-// reading, nor do those that can't satisfy the query.
+// textsRun answers a query for texts with the index. Files need not be read if their
+// fields are indexed or if they can't match the query.
 type textsRun struct {
 	*candidates
 	q     *search.TextQuery
 	look  func(path string, values []byte, counts []uint8)
 	sum   *search.Summary
-	names []*match.Pattern // of the files that are read in any case
+	names []*match.Pattern // names of files that are always read
 	read  []string         // paths of files to read
 }
 
@@ -31,7 +31,7 @@ type foundText struct {
 	r    any
 }
 
-// textsOf visits the texts of a query, by the index if possible.
+// textsOf visits the texts of a query, using the index if possible.
 func (d *Folder) textsOf(ctx context.Context, q *search.TextQuery, sum *search.Summary, work textWork, deliver func(path string, r any)) error {
 	err := d.textsIndexed(ctx, q, sum, work, deliver)
 	if !errors.Is(err, errNoIndex) {
@@ -41,8 +41,8 @@ func (d *Folder) textsOf(ctx context.Context, q *search.TextQuery, sum *search.S
 	return d.eachText(ctx, &q.Scope, sum, work, deliver)
 }
 
-// textsIndexed answers by the index. It returns errNoIndex if that isn't possible,
-// before anything was delivered.
+// textsIndexed answers with the index. If that isn't possible, it returns errNoIndex
+// before anything is delivered.
 func (d *Folder) textsIndexed(ctx context.Context, q *search.TextQuery, sum *search.Summary, work textWork, deliver func(path string, r any)) error {
 	if q.Fields == nil && q.Having.Op == match.NeedAny {
 		return errNoIndex
@@ -84,15 +84,15 @@ func (d *Folder) textsIndexed(ctx context.Context, q *search.TextQuery, sum *sea
 			break
 		}
 	}
-	for _, t := range all { // including those read before the time ran out
+	for _, t := range all { // including those read before the time limit
 		deliver(t.path, t.r)
 	}
 	return ended
 }
 
-// Fields delivers the fields that the index has of the files of a query about one folder.
-// It returns the paths of the files that have to be read. The summary is nil if there is
-// no index to answer by.
+// Fields passes to look the indexed fields of the files of a query about one folder. It
+// returns the paths of the files that have to be read. The summary is nil if there is no
+// usable index.
 func (d *Folder) Fields(ctx context.Context, q search.TextQuery, look func(path string, values []byte, counts []uint8)) (read []string, sum *search.Summary, err error) {
 	if _, err := d.here(ctx); err != nil {
 		return nil, nil, err
@@ -105,7 +105,7 @@ func (d *Folder) Fields(ctx context.Context, q search.TextQuery, look func(path 
 }
 
 func (d *Folder) fields(ctx context.Context, q *search.TextQuery, look func(path string, values []byte, counts []uint8)) (read []string, sum *search.Summary, err error) {
-	if len(q.Paths) != 1 { // another process may send any query
+	if len(q.Paths) != 1 { // the query may come from another process, so check it
 		return nil, nil, errNoIndex
 	}
 	r := &textsRun{q: q, look: look, sum: &search.Summary{Exact: true, SkippedCount: map[search.Reason]int{}}}
@@ -151,7 +151,7 @@ func (r *textsRun) under(ctx context.Context) error {
 	return nil
 }
 
-// view takes the documents of one segment.
+// view adds the documents of one segment that meet the query.
 func (r *textsRun) view(v *index.CountedView, meets func(id int) bool) error {
 	rows, err := r.rows(v)
 	if err != nil {
@@ -159,7 +159,7 @@ func (r *textsRun) view(v *index.CountedView, meets func(id int) bool) error {
 	}
 	var binary []int
 	ids := make([]int, 0, rows.n)
-	var paths []byte // of ids, one after the other
+	var paths []byte // concatenated paths of ids
 	ends := make([]int, 0, rows.n)
 	err = v.Each(func(id int, path []byte, flags index.Flags) bool {
 		if !v.Shows(id) {
@@ -196,12 +196,12 @@ func (r *textsRun) view(v *index.CountedView, meets func(id int) bool) error {
 	for _, p := range skipped {
 		addSkip(r.sum, search.Skip{Path: p, Reason: search.Binary})
 	}
-	names := string(paths) // one text that all names share
+	names := string(paths) // one string shared by all paths
 	n, start := 0, 0
 	return v.Fields(ids, r.want(), func(id int, values index.Values) bool {
 		path := names[start:ends[n]]
 		n, start = n+1, ends[n]
-		if len(values) == 0 { // nothing is stored for such files
+		if len(values) == 0 { // files without values aren't stored
 			r.sum.Stats.Searched--
 			r.read = append(r.read, path)
 		} else {
@@ -211,7 +211,7 @@ func (r *textsRun) view(v *index.CountedView, meets func(id int) bool) error {
 	})
 }
 
-// want returns the values that the query needs, as bits.
+// want returns the values that the query needs, as a bit set.
 func (r *textsRun) want() uint64 {
 	if r.q.Fields == nil || r.q.Fields.Want == 0 {
 		return index.AllValues
@@ -219,7 +219,7 @@ func (r *textsRun) want() uint64 {
 	return r.q.Fields.Want
 }
 
-// named reports whether a file is wanted because of its name.
+// named reports whether a file is always read because of its name.
 func (r *textsRun) named(path []byte) bool {
 	if len(r.names) == 0 {
 		return false
@@ -231,10 +231,10 @@ func (r *textsRun) named(path []byte) bool {
 	})
 }
 
-// keyRows counts how often documents contain the keys of a query.
+// keyRows counts how many of the query's keys each document has.
 type keyRows struct {
-	all    bool // there are no keys
-	n      int  // documents that have one
+	all    bool // the query has no keys
+	n      int  // number of documents that have a key
 	row    []int32
 	counts []uint8
 	keys   int

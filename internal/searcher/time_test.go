@@ -10,8 +10,8 @@ import (
 	"quarry/search"
 )
 
-// An answer that reports the end of its time is a part of the whole one; any other is
-// the whole.
+// An answer that reports a timeout is a part of the complete answer; any other is
+// complete.
 func TestTimeLimits(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 120 {

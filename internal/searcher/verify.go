@@ -10,9 +10,10 @@ import (
 	"quarry/search"
 )
 
-// CompareAnswers compares answers by the index with answers by a scan: the list of paths
+// CompareAnswers compares answers of the index with those of a scan: the list of paths
 // must equal a walk's, and searches for words of the files must equal a scan's. It calls
-// fault for every difference, and returns the numbers of paths listed and searches made.
+// fault for every difference. The results are the number of paths listed and of searches
+// made.
 func (d *Folder) CompareAnswers(ctx context.Context, fault func(path, what string)) (listed, searches int, err error) {
 	v := &verifying{folder: d, tell: fault}
 	err = v.answers(ctx)
@@ -25,8 +26,8 @@ type verifying struct {
 	listed, searches int
 }
 
-// answers compares answers by index with answers by scan. Files may change meanwhile, so
-// a difference counts only if it occurs twice.
+// answers compares answers with and without the index. Files may change in the meantime,
+// so only differences that occur twice are reported.
 func (v *verifying) answers(ctx context.Context) error {
 	entries, err := v.paths(ctx)
 	if err != nil {
@@ -46,7 +47,7 @@ func (v *verifying) answers(ctx context.Context) error {
 	return nil
 }
 
-// twice returns the differences of two answers that occur in two tries.
+// twice returns the differences of two answers that occur in two consecutive comparisons.
 func twice(compare func() (map[string]string, error)) (map[string]string, error) {
 	first, err := compare()
 	if err != nil || len(first) == 0 {
@@ -91,7 +92,7 @@ func (v *verifying) paths(ctx context.Context) (scanned []search.Entry, err erro
 	return scanned, err
 }
 
-// sample takes words from files spread over the tree.
+// sample picks words from files all over the tree.
 func (v *verifying) sample(ctx context.Context, files []search.Entry) ([]string, error) {
 	const most = 16 // a scan of Linux takes half a second
 	var words []string

@@ -16,9 +16,10 @@ import (
 )
 
 const (
-	// maxPartWords bounds the words that are searched as parts of others.
+	// maxPartWords limits the words searched as parts of other words.
 	maxPartWords = 64
-	// partLines are shown before and after the first line that has most words.
+	// partLines is the number of context lines before and after the first line with the
+	// most words.
 	partLines = 3
 )
 
@@ -28,8 +29,8 @@ type wordPart struct {
 	weight float64
 }
 
-// wordParts returns the words of a query and, for scripts without spaces, also each pair
-// of neighbouring characters, because there a whole sentence is one word.
+// wordParts returns the words of a query. In scripts without spaces a whole sentence is
+// one word, so for these it adds each pair of neighboring characters.
 func wordParts(query string) (parts []wordPart) {
 	seen := map[string]bool{}
 	add := func(text string) {
@@ -55,7 +56,7 @@ func wordParts(query string) (parts []wordPart) {
 	return parts
 }
 
-// partChunks ranks files by which query words occur in them as parts of words.
+// partChunks ranks files by the query words that occur in them as parts of words.
 func (d *Folder) partChunks(ctx context.Context, q *search.CodeQuery, sum *search.Summary) ([]search.Chunk, error) {
 	parts := wordParts(q.Query)
 	if len(parts) == 0 {
@@ -82,7 +83,7 @@ func (d *Folder) partChunks(ctx context.Context, q *search.CodeQuery, sum *searc
 	return list, nil
 }
 
-// partChunk returns the line of a file with most of the parts, and the lines around it.
+// partChunk returns the line of a file that contains the most parts, with context lines.
 // The score counts the parts that occur anywhere in the file.
 func partChunk(f *search.FileMatch, parts []wordPart) (search.Chunk, bool) {
 	all := make([]bool, len(parts))

@@ -10,8 +10,8 @@ import (
 	"quarry/search"
 )
 
-// Words of scripts without spaces, parts of compounds and beginnings of words are found
-// where no text has them as whole words.
+// Queries find words in scripts without spaces, parts of compound words and beginnings of
+// words if no text contains them as whole words.
 func TestCodeByPartsOfWords(t *testing.T) {
 	ws := workspace(t, map[string]string{
 		"zh.md": "# 用户手册\n\n如何登录系统并修改密码。\n", "ja.md": "ログイン画面を表示する。\n", "th.md": "วิธีเข้าสู่ระบบ\n", "ko.md": "로그인화면\n",
@@ -31,7 +31,7 @@ func TestCodeByPartsOfWords(t *testing.T) {
 	}
 }
 
-// If a ranked search finds nothing, a plain search of the same words finds nothing
+// If a ranked search finds nothing, a plain search for the same words finds nothing
 // either.
 func TestCodeAbsenceIsTrue(t *testing.T) {
 	texts := []string{
@@ -49,7 +49,7 @@ func TestCodeAbsenceIsTrue(t *testing.T) {
 		letters := []rune(texts[r.IntN(len(texts))])
 		from := r.IntN(len(letters) - 2)
 		word := string(letters[from : from+2+r.IntN(min(6, len(letters)-from-1))])
-		if r.IntN(3) == 0 { // not from one text
+		if r.IntN(3) == 0 { // not taken from a single text
 			other := []rune(texts[r.IntN(len(texts))])
 			word += string(other[r.IntN(len(other))])
 		}

@@ -2,8 +2,8 @@ package vault
 
 import "testing"
 
-// TestAddTag adds one tag and checks that every other byte is unchanged, for each form of
-// a list of tags.
+// TestAddTag adds a tag to each form of a list of tags, and checks that every other byte
+// is unchanged.
 func TestAddTag(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"no front matter", "# T\n", "---\ntags:\n  - new\n---\n# T\n"},

@@ -2,8 +2,8 @@ package vault
 
 import "strings"
 
-// attachmentFolder returns the folder for the attachments of a note, and whether it
-// depends on the note's folder.
+// attachmentFolder returns the folder for a note's attachments. follows reports whether
+// it depends on the note's folder.
 func (s *Settings) attachmentFolder(note string) (folder string, follows bool) {
 	p := s.AttachmentFolderPath
 	switch {
@@ -15,10 +15,11 @@ func (s *Settings) attachmentFolder(note string) (folder string, follows bool) {
 	return strings.Trim(p, "/"), false
 }
 
-// Attachments returns the moves of the files that go with a note: files that the note
-// links to, that are not notes, that are in the attachment folder of the note, and that no
-// other file links to. The graph must know every file that may link to them. They do not
-// move if the settings keep all attachments in one folder, or if the new path is taken.
+// Attachments returns the moves of the attachments that move with a note. These are files
+// that the note links to, that aren't notes, that are in the note's attachment folder, and
+// that no other file links to. The graph must contain every file that may link to them.
+// Attachments stay if the settings keep all of them in one folder, or if the new path is
+// taken.
 func (g *Graph) Attachments(s *Settings, m Move) []Move {
 	from, follows := s.attachmentFolder(m.From)
 	to, _ := s.attachmentFolder(m.To)
@@ -44,8 +45,7 @@ func (g *Graph) Attachments(s *Settings, m Move) []Move {
 	return out
 }
 
-// AttachmentNames returns the files that a note links to and that may move with
-// it.
+// AttachmentNames returns the files that a note links to and that might move with it.
 func (s *Settings) AttachmentNames(note string, links []Link) []string {
 	if _, follows := s.attachmentFolder(note); !follows {
 		return nil

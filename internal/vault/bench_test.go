@@ -10,7 +10,7 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// bigVault has n notes of about 1 KB with five links each.
+// bigVault makes n notes of about 1 KB with five links each.
 func bigVault(n int) memory {
 	rng := rand.New(rand.NewPCG(1, 1))
 	m := memory{}
@@ -25,7 +25,7 @@ func bigVault(n int) memory {
 	return m
 }
 
-// BenchmarkScan runs Scan and goldmark's parser on the same text.
+// BenchmarkScan compares Scan with goldmark's parser on the same text.
 func BenchmarkScan(b *testing.B) {
 	var s strings.Builder
 	for p, t := range bigVault(200) {

@@ -5,11 +5,11 @@ import (
 	"context"
 )
 
-// blockScanner walks the lines of a note the way CommonMark does: containers (block
-// quotes, list items, footnotes) are matched first, then the rest of the line continues
-// or starts a leaf. It keeps no tree: it records the outermost blocks and the list items,
-// and passes the text of each paragraph to the inline scanner after all lines are read,
-// because a link by reference may precede its definition.
+// blockScanner walks the lines of a note as CommonMark does: it first matches the open
+// containers (block quotes, list items, footnotes); the rest of the line then continues
+// or starts a leaf. It builds no tree but records the outermost blocks and the list
+// items. The text of each paragraph is passed to the inline scanner after all lines are
+// read, because a reference may precede its definition.
 type blockScanner struct {
 	text []byte
 	note *Note
@@ -18,30 +18,30 @@ type blockScanner struct {
 	leaf       leaf
 	fence      fence
 	html       htmlKind // of an open HTML block
-	list       byte     // the common part of the markers of the last outermost list
-	para       []Span   // the lines of the open paragraph, line endings included
-	code       Span     // the lines of the open code block
+	list       byte     // what the markers of the last outermost list have in common
+	para       []Span   // lines of the open paragraph, including line endings
+	code       Span     // lines of the open code block
 	jobs       []prose
-	kept       []Span // the lines of jobs, in few pieces
+	kept       []Span // backing array for the lines of jobs, which saves allocations
 	refs       map[string]*Link
 
-	noDollars bool // no "$$" closes any more
-	noPercent bool // no "%%" closes any more
+	noDollars bool // no closing "$$" follows
+	noPercent bool // no closing "%%" follows
 }
 
 // prose is text for the inline scanner.
 type prose struct {
 	lines []Span
 	from  int  // offset in the first line to start at
-	table bool // no construct spans its lines
+	table bool // no construct spans several lines
 	aside bool // text of an HTML block or a comment
 }
 
 type container struct {
 	quote  bool
-	indent int  // column where a list item's content begins
-	empty  bool // only the marker so far; a blank line ends the item
-	item   int  // 1 + index in Note.Items, 0 for others
+	indent int  // column where the content of a list item begins
+	empty  bool // only the marker so far; a blank line then ends the item
+	item   int  // index in Note.Items, plus 1; 0 for other containers
 }
 
 type leaf uint8
@@ -59,18 +59,18 @@ type fence struct {
 	size int
 }
 
-// maxContainers bounds nesting: a line of 100,000 ">" would otherwise make
-// every following line as slow. Deeper markers are plain text.
+// maxContainers limits nesting; deeper markers are plain text. Without a limit, a line of
+// 100,000 ">" would make every line after it slow.
 const maxContainers = 64
 
-// cursor is a position in a line. col counts columns with tab stops of 4, and a tab may be
-// partly used.
+// cursor is a position in a line. col counts columns with tab stops of 4; a tab may be
+// partly consumed.
 type cursor struct {
 	line     []byte
 	pos, col int
 }
 
-// indent returns how many columns of blank follow and where they end.
+// indent returns the number of columns of blanks at the cursor, and where they end.
 func (c cursor) indent() (cols, pos int) {
 	col := c.col
 	for pos = c.pos; pos < len(c.line); pos++ {
@@ -86,7 +86,7 @@ func (c cursor) indent() (cols, pos int) {
 	return col - c.col, pos
 }
 
-// skip moves over n columns of blank.
+// skip consumes n columns of blanks.
 func (c *cursor) skip(n int) {
 	for n > 0 && c.pos < len(c.line) {
 		width := 1
@@ -94,14 +94,14 @@ func (c *cursor) skip(n int) {
 			width = 4 - c.col%4
 		}
 		if width > n {
-			c.col += n // part of a tab: it remains, with fewer columns
+			c.col += n // part of a tab: keep the rest of its columns
 			return
 		}
 		c.col, c.pos, n = c.col+width, c.pos+1, n-width
 	}
 }
 
-// checkEvery is the number of bytes read between two checks of a context.
+// checkEvery is the number of bytes to scan between two checks of a context.
 const checkEvery = 64 << 10
 
 func (b *blockScanner) run(ctx context.Context, start int) {
@@ -124,14 +124,14 @@ func (b *blockScanner) run(ctx context.Context, start int) {
 	b.closeLeaf()
 }
 
-// open records that an outermost block begins with the line at an offset.
+// open records that an outermost block begins at the line at offset at.
 func (b *blockScanner) open(kind BlockKind, at int) {
 	if len(b.containers) == 0 {
 		b.note.Blocks = append(b.note.Blocks, Block{Kind: kind, Span: Span{Start: at, End: at}})
 	}
 }
 
-// extend makes the line part of the block and the list item it belongs to.
+// extend adds a line to the current block and list item.
 func (b *blockScanner) extend(start, end int) {
 	if len(b.note.Blocks) == 0 {
 		return
@@ -168,10 +168,10 @@ func lineEnd(text []byte, at int) (end, next int) {
 }
 
 // resume continues in the middle of a line, after a comment or formula that spanned
-// lines. The rest of the line is prose.
+// several lines. The rest of the line is prose.
 func (b *blockScanner) resume(at int) int {
 	end, next := lineEnd(b.text, at)
-	b.extend(at-2, end) // with the closing marks
+	b.extend(at-2, end) // including the closing marks
 	if len(bytes.TrimSpace(b.text[at:end])) > 0 {
 		b.leaf = paragraph
 		b.para = append(b.para, Span{Start: at, End: next})
@@ -179,7 +179,7 @@ func (b *blockScanner) resume(at int) int {
 	return next
 }
 
-// addLine handles one line. A positive result is the offset at which to continue.
+// addLine processes one line. A positive result is the offset at which to continue.
 func (b *blockScanner) addLine(start, end, next int) int {
 	c := cursor{line: b.text[start:end]}
 	matched := b.matchContainers(&c)
@@ -226,7 +226,7 @@ func (b *blockScanner) addLine(start, end, next int) int {
 		}
 	}
 	if !inPara {
-		b.closeTo(matched) // else a lazy continuation
+		b.closeTo(matched) // otherwise this is a lazy continuation line
 		b.open(BlockParagraph, start)
 	}
 	b.leaf = paragraph
@@ -234,8 +234,8 @@ func (b *blockScanner) addLine(start, end, next int) int {
 	return 0
 }
 
-// matchContainers moves the cursor through the markers of the open containers
-// and returns how many continue.
+// matchContainers moves the cursor past the markers of the open containers and returns
+// how many of them continue.
 func (b *blockScanner) matchContainers(c *cursor) int {
 	for i, k := range b.containers {
 		cols, pos := c.indent()
@@ -260,7 +260,7 @@ func (b *blockScanner) matchContainers(c *cursor) int {
 	return len(b.containers)
 }
 
-// eatQuote moves over ">" at pos and the one blank after it.
+// eatQuote moves the cursor past the ">" at pos and one blank after it.
 func (b *blockScanner) eatQuote(c *cursor, pos, cols int) {
 	c.pos, c.col = pos+1, c.col+cols+1
 	if c.pos < len(c.line) && (c.line[c.pos] == ' ' || c.line[c.pos] == '\t') {
@@ -268,7 +268,7 @@ func (b *blockScanner) eatQuote(c *cursor, pos, cols int) {
 	}
 }
 
-// openContainers starts the containers whose markers are at the cursor.
+// openContainers opens the containers whose markers are at the cursor.
 func (b *blockScanner) openContainers(c *cursor, start int, matched *int) bool {
 	opened := false
 	for *matched < maxContainers {
@@ -302,9 +302,9 @@ func (b *blockScanner) openContainers(c *cursor, start int, matched *int) bool {
 	return opened
 }
 
-// openItem starts a list item whose marker of width w is at pos.
+// openItem opens a list item. Its marker is at pos and w bytes wide.
 func (b *blockScanner) openItem(c *cursor, start, pos, cols, w int) {
-	kind := c.line[pos+w-1] // for a number, the character after it
+	kind := c.line[pos+w-1] // for a numbered item, the character after the number
 	if n := len(b.note.Blocks); len(b.containers) > 0 || n == 0 || b.note.Blocks[n-1].Kind != BlockList || b.list != kind {
 		b.open(BlockList, start)
 	}
@@ -329,7 +329,7 @@ func (b *blockScanner) openItem(c *cursor, start, pos, cols, w int) {
 	b.containers = append(b.containers, container{indent: cols + w + after, empty: empty, item: len(b.note.Items)})
 }
 
-// startLeaf tries the blocks that may begin, also inside a paragraph.
+// startLeaf tries to start a leaf block of a kind that can interrupt a paragraph.
 func (b *blockScanner) startLeaf(c cursor, pos, start, end, next, matched int, all bool) (bool, int) {
 	rest := c.line[pos:]
 	if f, ok := openFence(rest); ok {
@@ -396,10 +396,9 @@ func (b *blockScanner) commentText(at, to int) {
 	b.jobs = append(b.jobs, p)
 }
 
-// spanningBlock handles "$$" and "%%" at the start of a line that is closed on a
-// later line. Only such a formula or comment may contain blank lines. One that
-// is never closed is text, so that a stray "%%" doesn't hide the links in the
-// rest of a note.
+// spanningBlock handles a "$$" or "%%" at the start of a line whose closer is on a later
+// line. Only such formulas and comments may contain blank lines. Without a closer the
+// mark is text, so that a stray "%%" doesn't hide the links in the rest of a note.
 func (b *blockScanner) spanningBlock(rest []byte, at, next int) int {
 	if len(rest) < 2 || rest[1] != rest[0] {
 		return 0
@@ -409,7 +408,7 @@ func (b *blockScanner) spanningBlock(rest []byte, at, next int) int {
 		mark, none = []byte("%%"), &b.noPercent
 	}
 	if *none || bytes.Contains(rest[2:], mark) {
-		return 0 // closed on its own line, if at all: left to the inline scanner
+		return 0 // closed on the same line or not at all: the inline scanner handles it
 	}
 	i := bytes.Index(b.text[next:], mark)
 	if i < 0 {
@@ -433,7 +432,7 @@ func (b *blockScanner) fencedLine(c cursor, start, next int) {
 	b.code.End = next
 }
 
-// closeTo ends the leaf and every container beyond the first n.
+// closeTo closes the leaf and all containers except the first n.
 func (b *blockScanner) closeTo(n int) {
 	b.closeLeaf()
 	if n < len(b.containers) {
@@ -441,8 +440,7 @@ func (b *blockScanner) closeTo(n int) {
 	}
 }
 
-// closeLeaf ends the open leaf and keeps a paragraph's text for the inline
-// scanner.
+// closeLeaf closes the open leaf. The text of a paragraph is kept for the inline scanner.
 func (b *blockScanner) closeLeaf() {
 	switch b.leaf {
 	case paragraph:
@@ -460,8 +458,8 @@ func (b *blockScanner) closeLeaf() {
 	b.leaf = noLeaf
 }
 
-// closeParagraph records the definitions at the start of a paragraph; the rest is prose,
-// or the rows of a table.
+// closeParagraph records the link definitions at the start of a paragraph. The rest is
+// prose or the rows of a table.
 func (b *blockScanner) closeParagraph() {
 	if len(b.para) > 1 && isDelimiterRow(b.para[1].In(b.text)) {
 		if last := &b.note.Blocks[len(b.note.Blocks)-1]; len(b.containers) == 0 && last.Kind == BlockParagraph {
@@ -473,7 +471,7 @@ func (b *blockScanner) closeParagraph() {
 	b.later(prose{lines: b.para, from: b.definitions()})
 }
 
-// later keeps text until all definitions are known.
+// later keeps text to be scanned after all definitions are known.
 func (b *blockScanner) later(p prose) {
 	at := len(b.kept)
 	b.kept = append(b.kept, p.lines...)
@@ -481,8 +479,8 @@ func (b *blockScanner) later(p prose) {
 	b.jobs = append(b.jobs, p)
 }
 
-// definitions records the definitions at the start of the open paragraph and
-// returns where they end.
+// definitions records the link definitions at the start of the open paragraph and returns
+// where they end.
 func (b *blockScanner) definitions() int {
 	if c := bytes.TrimLeft(b.para[0].In(b.text), " \t"); len(c) == 0 || c[0] != '[' {
 		return 0
@@ -506,7 +504,7 @@ func (b *blockScanner) definitions() int {
 	}
 }
 
-// inlines scans the kept text.
+// inlines scans the texts that were kept.
 func (b *blockScanner) inlines(ctx context.Context) {
 	check := 0
 	for _, p := range b.jobs {
@@ -531,8 +529,8 @@ func (b *blockScanner) inline(ctx context.Context, lines []Span, p prose) {
 	s.run(ctx)
 }
 
-// joined returns the text from the first line to the last, at the same offsets,
-// with the markers of containers between them blanked in a copy.
+// joined returns the text of consecutive lines at its original offsets. Container markers
+// between the lines are blanked in a copy.
 func (b *blockScanner) joined(lines []Span) []byte {
 	first := lines[0].Start
 	p := b.text[first:lines[len(lines)-1].End]
@@ -559,8 +557,8 @@ func (b *blockScanner) heading(level int, text, whole Span) {
 	}
 }
 
-// setext turns the open paragraph into a heading that ends at end. A paragraph of only
-// link definitions can't become a heading; the line then has another meaning.
+// setext turns the open paragraph into a heading that ends at end. It fails if the
+// paragraph consists only of link definitions; then the underline is something else.
 func (b *blockScanner) setext(level, end int) bool {
 	p, at := b.joined(b.para), 0
 	for {

@@ -11,9 +11,9 @@ import (
 	"unicode/utf8"
 )
 
-// ScanCanvas returns the links of a .canvas file: the files its nodes show, the background
-// pictures of its groups, and the links in the markdown of its text nodes. Spans are
-// offsets in the JSON. Text that is not JSON is an error.
+// ScanCanvas returns the links in a .canvas file: the files shown by its nodes, the
+// background pictures of groups, and the links in the Markdown of text nodes. Spans are
+// offsets in the JSON. Invalid JSON is an error.
 func ScanCanvas(ctx context.Context, text []byte) ([]Link, error) {
 	start := 0
 	if bytes.HasPrefix(text, []byte(bom)) {
@@ -35,16 +35,16 @@ type canvasScanner struct {
 	links []Link
 
 	stack []canvasFrame
-	node  map[string]decoded // the string members of the node being read
+	node  map[string]decoded // string members of the current node
 }
 
 type canvasFrame struct {
 	object bool
 	key    string
-	isKey  bool // the next string of an object is a key
+	isKey  bool // the next string in an object is a key
 }
 
-// isNodeMember reports whether a string member of a node is needed.
+// isNodeMember reports whether a string member of a node is needed to find links.
 func isNodeMember(key string) bool {
 	switch key {
 	case "type", "file", "subpath", "background", "text":
@@ -54,7 +54,7 @@ func isNodeMember(key string) bool {
 }
 
 func (c *canvasScanner) run(ctx context.Context) error {
-	if !json.Valid(c.text) { // also bounds the depth
+	if !json.Valid(c.text) { // this also limits the depth
 		return fmt.Errorf("not valid JSON")
 	}
 	dec := json.NewDecoder(bytes.NewReader(c.text))
@@ -106,7 +106,8 @@ func (c *canvasScanner) delim(ctx context.Context, d json.Delim) error {
 	return nil
 }
 
-// inNode reports whether the innermost object is an element of the top object's "nodes".
+// inNode reports whether the innermost object is an element of the top-level array
+// "nodes".
 func (c *canvasScanner) inNode() bool {
 	return len(c.stack) == 3 && c.stack[0].object && c.stack[0].key == "nodes" && !c.stack[1].object && c.stack[2].object
 }
@@ -171,7 +172,8 @@ func (c *canvasScanner) file(path, subpath decoded) {
 	c.links = append(c.links, l)
 }
 
-// decodeJSONString decodes the valid JSON string text[at:end], quotes included.
+// decodeJSONString decodes the JSON string text[at:end], which is valid and includes the
+// quotes.
 func decodeJSONString(text []byte, at, end int) decoded {
 	var d decoded
 	for i := at + 1; i < end-1; i++ {
@@ -204,7 +206,7 @@ func decodeJSONString(text []byte, at, end int) decoded {
 	return d
 }
 
-// jsonRune decodes \uXXXX, or a pair of them that is one character.
+// jsonRune decodes \uXXXX or a surrogate pair of them.
 func jsonRune(s []byte) (rune, int) {
 	unit := func(s []byte) rune {
 		if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {

@@ -16,7 +16,8 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// oracle returns the path of a file of an npm package, or skips the test.
+// oracle returns the path of a file in an npm package. If it is missing, the test is
+// skipped.
 func oracle(t *testing.T, parts ...string) string {
 	t.Helper()
 	p := filepath.Join(append([]string{os.Getenv("QUARRY_NPM")}, parts...)...)
@@ -28,8 +29,8 @@ func oracle(t *testing.T, parts ...string) string {
 
 var specExample = regexp.MustCompile("(?ms)^`{32} example\n(.*?)^\\.\n(.*?)^`{32}$")
 
-// meant lists the examples of the specification that Obsidian and we read differently, by
-// a part of their text.
+// meant lists the specification's examples, by a part of their text, that we read
+// differently, like Obsidian.
 var meant = map[string]string{
 	"[[*foo* bar]]":                "a wikilink",
 	"[[[foo]]]":                    "a wikilink",
@@ -38,8 +39,8 @@ var meant = map[string]string{
 	"---\nFoo\n---\nBar\n---\nBaz": "front matter",
 }
 
-// Headings, links and code in CommonMark's specification are recognized as such. goldmark
-// is the reference; the test also checks that goldmark gives the specification's HTML.
+// Headings, links and code in the examples of CommonMark's specification are recognized.
+// goldmark is the reference; its HTML is compared with the specification's.
 func TestCommonMarkSpec(t *testing.T) {
 	spec, err := os.ReadFile(oracle(t, "commonmark-spec", "spec.txt"))
 	if err != nil {
@@ -84,7 +85,7 @@ func onPurpose(src string) string {
 
 var blanks = regexp.MustCompile(`[\s>]+`)
 
-// squeeze drops the blanks, which depend on how containers are stripped.
+// squeeze removes blanks, which depend on how containers are stripped.
 func squeeze(s string) string { return blanks.ReplaceAllString(s, "") }
 
 func ours(src []byte) string {
@@ -175,7 +176,7 @@ func reference(src []byte) string {
 	return report(heads, links, code)
 }
 
-// Text made of constructs that both support is read alike.
+// Random text of constructs that goldmark also supports is read in the same way.
 func TestScanAgainstGoldmarkParts(t *testing.T) {
 	pieces := []string{"[a](x.md)", "![a](y.png)", "`", "``", "```\n", "~~~", "\n", "\n", "\n\n", "\n\n", "    ", "  ", "- ", "* ", "1. ", "2) ", "> ", ">",
 		"text ", "# ", "## h\n", "---", "===", "<http://u.md>", "[c](w.md \"t\")", "\\", "[", "]", "(z.md)", "[d]: q.md\n", "[d]", "[x][d]", "![d][]", "<!-- ", " -->", "<b c=\"e\">", "<div>", "</div>\n", "<pre>", "</pre>", "!", "***"}
@@ -206,7 +207,7 @@ func TestScanAgainstGoldmarkParts(t *testing.T) {
 	}
 }
 
-// goldmark keeps an empty item open over a blank line when it is nested.
+// goldmark keeps a nested empty item open after a blank line.
 var goldmarkEmptyItem = regexp.MustCompile(`(?m)([-*>]|[0-9][.)]) *([-*]|[0-9][.)]) *\n *\n`)
 
 // goldmark doesn't read [d] as a link if a colon follows in the middle of a line.

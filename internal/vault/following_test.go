@@ -2,11 +2,11 @@ package vault
 
 import "slices"
 
-// A graph that follows moves makes tests of thousands of moves fast. The program makes a
-// new graph for each.
+// Tests of thousands of moves update one graph, which is fast. The program makes a new
+// graph for each move.
 
-// Apply records that a plan was carried out. A file that becomes a note by the
-// new extension is known without its links until [Graph.Set] is called.
+// Apply updates the graph after a plan was applied. A file whose new extension makes it a
+// note has no links until [Graph.Set] is called.
 func (g *Graph) Apply(p *Plan) {
 	moved := make(map[string]*source, len(p.Moves))
 	for _, m := range p.Moves {
@@ -24,7 +24,7 @@ func (g *Graph) Apply(p *Plan) {
 		case HasLinks(m.To):
 			s.path = m.To
 			g.sources[m.To] = s
-		default: // no longer a note: its links go with it
+		default: // no longer a note, so it has no links
 			g.sources[m.To] = s
 			g.setLinks(m.To, nil)
 		}
@@ -36,7 +36,7 @@ func (g *Graph) Apply(p *Plan) {
 	}
 }
 
-// Remove takes a file out; removing an unknown one is no change.
+// Remove removes a file if the index has it.
 func (ix *Index) Remove(path string) {
 	e := newEntry(path)
 	at, ok := slices.BinarySearch(ix.paths[e.folded], path)

@@ -19,13 +19,13 @@ import (
 // FrontMatter locates the properties of a note.
 type FrontMatter struct {
 	Found bool
-	Span  Span // from the opening --- to the end of the closing line
+	Span  Span // from the opening --- through the closing line
 	YAML  Span // the lines between
-	Body  int  // start of the note's text; without front matter after a BOM
+	Body  int  // start of the note's text: after the front matter, or after the BOM
 }
 
-// FindFrontMatter finds the block between a first line "---" and a line "---" or "...".
-// An unclosed block is text.
+// FindFrontMatter finds the block between a first line "---" and a line "---" or "...". A
+// block that isn't closed is text.
 func FindFrontMatter(text []byte) FrontMatter {
 	all, inner, found := value.FindHeader(text)
 	return FrontMatter{Found: found, Span: all, YAML: inner, Body: all.End}
@@ -33,18 +33,19 @@ func FindFrontMatter(text []byte) FrontMatter {
 
 // Errors for a change to front matter.
 var (
-	// ErrNotMapping is returned for front matter that is YAML, but not "key: value" lines.
+	// ErrNotMapping is returned if the front matter is valid YAML, but not "key: value"
+	// lines.
 	ErrNotMapping = fault.New(fault.InvalidArgument, "front matter is not a block of \"key: value\" lines", "edit the text of the file instead")
-	// ErrUnsafeSplice is returned for a change that would alter more than the key.
+	// ErrUnsafeSplice is returned if a change of one key would alter other text, too.
 	ErrUnsafeSplice = fault.New(fault.InvalidArgument, "front matter can't be changed at this key alone", "edit the text of the file instead")
 )
 
-// parseYAML returns the root mapping; nil for an empty document.
+// parseYAML returns the root mapping, or nil for an empty document.
 func parseYAML(ctx context.Context, text []byte) (root *yaml.Node, err error) {
 	if len(text) > maxFrontMatter {
 		return nil, fmt.Errorf("front matter: it has %d KB, and at most %d are read", len(text)>>10, maxFrontMatter>>10)
 	}
-	// yaml.v3 turns its own panics into errors; this recovers the others.
+	// yaml.v3 converts its own panics to errors. This recovers all others.
 	defer func() {
 		if r := recover(); r != nil {
 			root, err = nil, fmt.Errorf("front matter: the YAML parser failed: %v", r)
@@ -69,8 +70,8 @@ func parseYAML(ctx context.Context, text []byte) (root *yaml.Node, err error) {
 	return root, nil
 }
 
-// untilDone delivers a text in pieces as long as err is nil. The parser reads as it goes,
-// so it stops when its context ends.
+// untilDone reads a text piece by piece until err returns an error. The parser reads as
+// it goes, so this stops it when its context ends.
 type untilDone struct {
 	err  func() error
 	text []byte
@@ -88,11 +89,12 @@ func (r *untilDone) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// maxFrontMatter is the largest front matter that is read: half a second of parsing.
+// maxFrontMatter is the size of the largest front matter that is parsed. That takes half
+// a second.
 const maxFrontMatter = 1 << 20
 
-// maxCompared limits the keys of a mapping decoded by yaml.v3, which compares every two of
-// them.
+// maxCompared is the largest number of keys of a mapping that yaml.v3 decodes. It compares
+// each key with all others, so we decode larger mappings ourselves.
 const maxCompared = 1000
 
 // decodeMapping decodes a mapping of any size in linear time.
@@ -144,7 +146,7 @@ func decodeNode(n *yaml.Node, into any) (err error) {
 	return n.Decode(into)
 }
 
-// header parses the front matter for a change.
+// header parses the front matter in order to change it.
 func header(text []byte) (*value.Doc, error) {
 	d, err := value.Parse(value.Header, text)
 	if err != nil {
@@ -159,7 +161,7 @@ func header(text []byte) (*value.Doc, error) {
 	return d, nil
 }
 
-// changeProperty changes one property; package value ensures that nothing else changes.
+// changeProperty changes one property. Package value ensures that nothing else changes.
 func changeProperty(text []byte, key string, edits ...value.Edit) ([]Splice, error) {
 	if strings.TrimSpace(key) == "" {
 		return nil, errors.New("front matter: the key is empty")
@@ -174,9 +176,9 @@ func changeProperty(text []byte, key string, edits ...value.Edit) ([]Splice, err
 	return out, err
 }
 
-// SetProperty returns the splices that give key a value: in place if the key exists, else
-// at the end of the front matter, else in new front matter. If that would change anything
-// else, the error is [ErrUnsafeSplice].
+// SetProperty returns the splices that set a property: in place if key exists, otherwise
+// at the end of the front matter, which is created if missing. If this would change
+// anything else, the error is [ErrUnsafeSplice].
 func SetProperty(text []byte, key string, v any) ([]Splice, error) {
 	n, err := value.FromGo(plainDates(v))
 	if err != nil {
@@ -185,8 +187,8 @@ func SetProperty(text []byte, key string, v any) ([]Splice, error) {
 	return changeProperty(text, key, value.Edit{At: value.Keys(key), Value: n})
 }
 
-// plainDates makes text dates unquoted, as Obsidian writes them, with or without a time
-// of day.
+// plainDates marks texts that are dates, with or without a time of day, to be written
+// unquoted as Obsidian does.
 func plainDates(value any) any {
 	switch v := value.(type) {
 	case string:
@@ -205,13 +207,13 @@ func plainDates(value any) any {
 	return value
 }
 
-// RemoveProperty returns the splices that remove key with its value; none if it
-// is missing.
+// RemoveProperty returns the splices that remove a property. There are none if it is
+// missing.
 func RemoveProperty(text []byte, key string) ([]Splice, error) {
 	return ifThere(changeProperty(text, key, value.Edit{At: value.Keys(key), Delete: true}))
 }
 
-// ifThere turns the error for a missing property into no change.
+// ifThere ignores the error for a missing property.
 func ifThere(out []Splice, err error) ([]Splice, error) {
 	if _, missing := errors.AsType[*value.MissingError](err); missing {
 		return nil, nil

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// checkLinks verifies the guarantees of every list of links.
+// checkLinks verifies the guarantees for a list of links.
 func checkLinks(t *testing.T, text []byte, links []Link) {
 	t.Helper()
 	last := 0
@@ -65,7 +65,7 @@ func FuzzCanvas(f *testing.F) {
 			return
 		}
 		checkLinks(t, text, links)
-		// A renamed file node must have the new name.
+		// A renamed file node must contain the new name.
 		for i, l := range links {
 			if l.Kind != CanvasFile {
 				continue
@@ -83,9 +83,9 @@ func FuzzCanvas(f *testing.F) {
 	})
 }
 
-// FuzzMove moves a note whose name and links the fuzzer makes up. For any text, a link
-// that found its file must still find it, or be counted as broken, and bytes outside links
-// do not change. The vault is small: TestMoveEveryNote has large ones.
+// FuzzMove moves a note with an arbitrary name and arbitrary links. A link that resolved
+// to its file must still resolve to it or be counted as broken, and bytes outside links
+// must not change. The vault is small; TestMoveEveryNote has large ones.
 func FuzzMove(f *testing.F) {
 	f.Add("[[x]] [t](x.md) `[[x]]`", "A/y z", "---\na: \"[[x]]\"\n---\n[[./n]]")
 	f.Add("[[A/x|x]] ![[x#h|100]]\n\n[i]: <x.md>", "C# [d]", "|a|\n|-|\n|[[x\\|x]]|")

@@ -9,23 +9,23 @@ import (
 )
 
 // Graph holds the files of a vault and their links. With it, a move reads only the notes
-// that it may affect: those that mention the old or the new name of a file. It holds no
-// text and takes about 120 bytes for each distinct link.
+// that it may affect: those that mention the old or the new name of a file. A Graph
+// stores no text. It takes about 120 bytes for each distinct link.
 //
-// A Graph may be read from several goroutines; a change needs exclusive use.
+// Several goroutines may read a Graph at once. A change requires exclusive access.
 type Graph struct {
 	index   *Index
 	sources map[string]*source
-	// refs maps a nameKey to the sources with such a link. It has slices, although
-	// removing an element needs a search: sets take 12 MB more for 100,000 notes with
-	// five links.
+	// refs maps a nameKey to the sources that contain such a link. The values are slices,
+	// although removing an element requires a search: for 100,000 notes with five links
+	// each, sets would take 12 MB more.
 	refs map[string][]*source
 }
 
 type source struct {
 	path    string
 	targets []target
-	self    int // links to its own headings and blocks, without a file name
+	self    int // links to headings and blocks of the same note, which have no file name
 }
 
 // target is one distinct link path of a source.
@@ -81,11 +81,11 @@ func (g *Graph) Backlinks(path string) []string {
 	return out
 }
 
-// Ref is a link of a file with the number of times it occurs there.
+// Ref is a link in a file and how often it occurs there.
 type Ref struct {
 	Source string
-	Link   string // the path as written, "" for the file itself
-	Target string // the file it means, "" for none
+	Link   string // the path as written, "" for a link to the file itself
+	Target string // the file that the link resolves to, "" if there is none
 	Count  int
 }
 
@@ -107,7 +107,7 @@ func (g *Graph) Outgoing(path string) []Ref {
 	return out
 }
 
-// ResolveLink returns the file a link in source means.
+// ResolveLink returns the file that a link in source resolves to.
 func (ix *Index) ResolveLink(source string, l *Link) (string, bool) {
 	if l.External {
 		return "", false
@@ -118,8 +118,9 @@ func (ix *Index) ResolveLink(source string, l *Link) (string, bool) {
 // NameKey returns the key shared by a file and every link that could mean it.
 func NameKey(path string) string { return nameKey(path) }
 
-// nameKey returns the key shared by a file and every link that could mean it: the folded
-// name without ".md". The two spellings of a link also share it.
+// nameKey returns the key shared by a file and every link that could resolve to it: the
+// folded name without ".md". Spellings of a link with and without ".md" have the same
+// key.
 func nameKey(path string) string {
 	name := fold(base(path))
 	for strings.HasSuffix(name, ".md") {
@@ -154,10 +155,10 @@ func (g *Graph) setLinks(path string, links []Link) {
 		}
 		seen[t] = len(s.targets)
 		t.count = 1
-		t.path = strings.Clone(t.path) // not a piece of the note's text
+		t.path = strings.Clone(t.path) // a copy, so that the note's text can be freed
 		s.targets = append(s.targets, t)
 	}
-	s.targets = slices.Clone(s.targets) // exactly as long as needed
+	s.targets = slices.Clone(s.targets) // without unused capacity
 	for i := range s.targets {
 		t := &s.targets[i]
 		t.key = nameKey(t.path)
@@ -170,8 +171,8 @@ func (g *Graph) setLinks(path string, links []Link) {
 	}
 }
 
-// dropRef removes a source from a name's list. It may be missing already, since two links
-// of one source can share a name.
+// dropRef removes a source from the list of a name. The source may already be missing,
+// because two links of a source can have the same name.
 func (g *Graph) dropRef(key string, s *source) {
 	list := g.refs[key]
 	at := slices.Index(list, s)

@@ -9,11 +9,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Head is the parsed front matter of a note. A note without front matter has an
-// empty one.
+// Head is the parsed front matter of a note. It is empty if the note has none.
 type Head struct {
-	root *yaml.Node // nil for none
-	err  error      // it is not valid
+	root *yaml.Node // nil if there is none
+	err  error      // set if the front matter is invalid
 }
 
 // ReadHead parses the front matter of a note.
@@ -22,7 +21,7 @@ func ReadHead(ctx context.Context, text []byte) *Head {
 	return &Head{root, err}
 }
 
-// Properties are the decoded values.
+// Properties returns the decoded properties.
 func (h *Head) Properties() (map[string]any, error) {
 	if h.err != nil || h.root == nil {
 		return nil, h.err
@@ -48,7 +47,7 @@ func (h *Head) Names() (names []string, err error) {
 	return names, h.err
 }
 
-// each calls yield with the properties in file order.
+// each calls yield for each property in file order.
 func (h *Head) each(yield func(key string, v *yaml.Node) bool) {
 	if h.root == nil {
 		return
@@ -60,7 +59,7 @@ func (h *Head) each(yield func(key string, v *yaml.Node) bool) {
 	}
 }
 
-// Title returns the text of the property title, "" for none.
+// Title returns the property title if it is a text, else "".
 func (h *Head) Title() string {
 	for key, v := range h.each {
 		if key == "title" {
@@ -73,7 +72,8 @@ func (h *Head) Title() string {
 	return ""
 }
 
-// Aliases returns the other names of a note: aliases, or alias.
+// Aliases returns the values of the properties aliases and alias: other names of the
+// note.
 func (h *Head) Aliases() []string { return h.texts(false, "aliases", "alias") }
 
 // Tags returns the tags of the properties tags and tag, without #.
@@ -85,8 +85,8 @@ func (h *Head) Tags() []string {
 	return tags
 }
 
-// texts reads a list, or a string of comma-separated ones; tags may also be
-// separated by spaces. The case of keys doesn't matter.
+// texts returns the values of the given keys, in any case. A value is a list or a string
+// separated by commas; if spaces is set, also by spaces.
 func (h *Head) texts(spaces bool, keys ...string) (out []string) {
 	add := func(s string) {
 		if s = strings.TrimSpace(s); s != "" {

@@ -6,20 +6,19 @@ import (
 	"strings"
 )
 
-// htmlKind is a kind of HTML block, which decides where it ends.
+// htmlKind is a kind of HTML block. It determines where the block ends.
 type htmlKind uint8
 
 const (
 	noHTML   htmlKind = iota
-	htmlRaw           // <script>, <pre>, <style>, <textarea>: to the closing tag
-	htmlNote          // <!-- to -->
-	htmlInfo          // <? to ?>
-	htmlDecl          // <!X to >
-	htmlData          // <![CDATA[ to ]]>
-	// The others end at a blank line. Their text is not markdown, but links in
-	// it are updated. Obsidian shows them as links if the block is an element
-	// inside a paragraph, and rewriting a link in text that is not rendered
-	// does no harm.
+	htmlRaw           // <script>, <pre>, <style>, <textarea>: ends at the closing tag
+	htmlNote          // <!-- ends at -->
+	htmlInfo          // <? ends at ?>
+	htmlDecl          // <!X ends at >
+	htmlData          // <![CDATA[ ends at ]]>
+	// The following kinds end at a blank line. Their text is not Markdown, but links in
+	// it are updated: if the block is an element inside a paragraph, Obsidian shows them
+	// as links, and rewriting a link in text that isn't rendered does no harm.
 	htmlBlock // a tag of htmlNames
 	htmlAlone // any other tag, alone on its line
 )
@@ -33,7 +32,7 @@ var htmlNames = strings.Fields(`address article aside base basefont blockquote b
 	tbody td tfoot th thead title tr track ul`)
 
 // startsHTML returns the kind of HTML block that a line begins, ignoring indentation. A
-// tag that is in no list begins one only outside a paragraph.
+// tag in none of the lists begins a block only if outside is set: not inside a paragraph.
 func startsHTML(s []byte, outside bool) htmlKind {
 	switch {
 	case bytes.HasPrefix(s, []byte("<!--")):
@@ -74,7 +73,7 @@ func startsHTML(s []byte, outside bool) htmlKind {
 	return noHTML
 }
 
-// htmlLine handles a line of an HTML block, which may be its last.
+// htmlLine processes a line of an HTML block, possibly its last.
 func (b *blockScanner) htmlLine(at, end, next int) {
 	line := b.text[at:end]
 	closed := -1
@@ -114,8 +113,8 @@ func indexAfter(s []byte, mark string) int {
 	return -1
 }
 
-// htmlTag returns the length of the tag at the start of s, or 0: <name attributes>,
-// <name/>, or </name>.
+// htmlTag returns the length of the tag at the start of s, or 0. A tag is <name
+// attributes>, <name/>, or </name>.
 func htmlTag(s []byte) int {
 	i := 1
 	closing := i < len(s) && s[i] == '/'
@@ -149,7 +148,7 @@ func htmlTag(s []byte) int {
 	}
 }
 
-// htmlAttribute returns the offset after the attribute at i, -1 for none.
+// htmlAttribute returns the offset after the attribute at i, or -1 if there is none.
 func htmlAttribute(s []byte, i int) int {
 	if i >= len(s) || !isLetter(s[i]) && s[i] != '_' && s[i] != ':' {
 		return -1

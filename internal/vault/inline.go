@@ -7,28 +7,28 @@ import (
 	"unicode/utf8"
 )
 
-// inlineScanner finds links, tags and block ids in one paragraph. It goes left to right
-// once; the construct that starts first wins, and one that doesn't close is text. Every
-// search for a closer is cached, so a paragraph of openers takes linear time
-// (TestScanIsLinear).
+// inlineScanner finds links, tags and block ids in one paragraph. It makes one pass from
+// left to right; the construct that starts first wins, and one that isn't closed is text.
+// Every search for a closer is cached, so even a paragraph full of openers takes linear
+// time (TestScanIsLinear).
 type inlineScanner struct {
 	p     []byte
-	off   int // of p in the note
+	off   int // offset of p in the note
 	i     int
 	note  *Note
 	refs  map[string]*Link // definitions by label, see foldLabel
 	aside bool             // text of an HTML block or a comment
 
 	brackets []bracket
-	inactive int // brackets below this index can't become links: links don't nest
+	inactive int // brackets with a lower index can't become links, because links can't be nested
 
-	bang  int           // index of the last unescaped "!", -1 for none
+	bang  int           // index of the last unescaped "!", -1 if there is none
 	ticks map[int][]int // starts of backtick runs by length, ascending
 
 	wikiClose, wikiOpen, newline seeker
 	dollars, commentEnd, infoEnd seeker
 	dataEnd, declEnd             seeker
-	mathClose                    int // no "$" before this may close a formula
+	mathClose                    int // no "$" before this offset may close a formula
 }
 
 type bracket struct {
@@ -40,7 +40,7 @@ type bracket struct {
 type seeker struct {
 	known bool
 	from  int
-	at    int // len(p) for none
+	at    int // len(p) if there is none
 }
 
 func (s *seeker) next(p []byte, from int, what string) int {
@@ -99,7 +99,7 @@ func (s *inlineScanner) run(ctx context.Context) {
 	}
 }
 
-// special marks the bytes at which run stops; it skips the others.
+// special marks the bytes that may start a construct; all others are skipped.
 var special = [256]bool{'\\': true, '`': true, '$': true, '<': true, '!': true, '[': true, ']': true, '#': true, '^': true, 'h': true, 'H': true}
 
 func isPunct(c byte) bool {
@@ -113,8 +113,8 @@ func (s *inlineScanner) codeSpan() {
 			s.note.Code = append(s.note.Code, s.shift(Span{Start: start, End: s.i}))
 		}
 	}()
-	// The closer is nearly always the next run; only a paragraph full of runs
-	// of other lengths needs the table.
+	// The closer is nearly always the next run. The table is only needed for a paragraph
+	// with many runs of other lengths.
 	for j, tries := s.i+n, 0; tries < 4 && s.ticks == nil; tries++ {
 		k := bytes.IndexByte(s.p[j:], '`')
 		if k < 0 {
@@ -168,8 +168,8 @@ func (s *inlineScanner) math() {
 	}
 }
 
-// nextMathClose finds the next "$" that may end a formula: not after a blank or
-// a backslash, not before a digit (a price).
+// nextMathClose finds the next "$" that may close a formula: one that doesn't follow a
+// blank or a backslash, and precedes no digit (as in a price).
 func (s *inlineScanner) nextMathClose(from int) int {
 	j := max(from, s.mathClose)
 	for ; j < len(s.p); j++ {
@@ -185,7 +185,8 @@ func (s *inlineScanner) nextMathClose(from int) int {
 	return j
 }
 
-// angle handles <https://…>, HTML comments and tags; attributes are not prose.
+// angle handles "<": an autolink, an HTML comment or a tag, whose attributes are not
+// prose.
 func (s *inlineScanner) angle() {
 	rest := s.p[s.i:]
 	switch {
@@ -206,7 +207,7 @@ func (s *inlineScanner) angle() {
 	s.i += max(1, htmlTag(rest))
 }
 
-// skipTo moves after the next closer that is at least after bytes away.
+// skipTo moves past the next closer that begins at least after bytes further on.
 func (s *inlineScanner) skipTo(k *seeker, after int, closer string) bool {
 	end := k.next(s.p, s.i+after, closer)
 	if end == len(s.p) {
@@ -216,7 +217,7 @@ func (s *inlineScanner) skipTo(k *seeker, after int, closer string) bool {
 	return true
 }
 
-// autolink returns the length of <scheme:…> at the start of s, 0 for none.
+// autolink returns the length of <scheme:…> at the start of s, 0 if there is none.
 func autolink(s []byte) int {
 	n := schemeLen(s[1:])
 	if n == 0 {
@@ -233,7 +234,7 @@ func autolink(s []byte) int {
 	return 0
 }
 
-// mailAutolink returns the length of <name@host> at the start of s, 0 for none.
+// mailAutolink returns the length of <name@host> at the start of s, 0 if there is none.
 func mailAutolink(s []byte) int {
 	i := 1
 	for i < len(s) && (isAlnum(s[i]) || bytes.IndexByte([]byte(".!#$%&'*+/=?^_`{|}~-"), s[i]) >= 0) {
@@ -263,8 +264,8 @@ func mailAutolink(s []byte) int {
 
 func isAlnum(c byte) bool { return isLetter(c) || '0' <= c && c <= '9' }
 
-// schemeLen returns the length of a URL scheme with its colon, 0 for none. One letter is a
-// Windows drive, not a scheme.
+// schemeLen returns the length of a URL scheme including its colon, or 0. A single letter
+// is not a scheme but a Windows drive.
 func schemeLen(s []byte) int {
 	for i, c := range s {
 		letter := 'a' <= c|0x20 && c|0x20 <= 'z'
@@ -331,8 +332,8 @@ func (s *inlineScanner) tag() {
 	}
 }
 
-// isTagRune accepts letters, digits, "_", "-", "/" and all non-ASCII characters except
-// blanks and general punctuation.
+// isTagRune reports whether a tag may contain r: letters, digits, "_", "-", "/" and all
+// non-ASCII characters except blanks and general punctuation.
 func isTagRune(r rune, n int) bool {
 	switch {
 	case r == utf8.RuneError && n <= 1:
@@ -345,7 +346,7 @@ func isTagRune(r rune, n int) bool {
 	return !unicode.IsSpace(r) && !unicode.IsControl(r)
 }
 
-// blockID reads "^id" at the end of a line, after a blank or alone.
+// blockID reads "^id" at the end of a line, after a blank or at its start.
 func (s *inlineScanner) blockID() {
 	start := s.i
 	s.i++

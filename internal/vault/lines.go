@@ -2,8 +2,8 @@ package vault
 
 import "bytes"
 
-// The shapes of single lines, as CommonMark defines them. Each function gets
-// the line without its indentation and line ending.
+// Functions that recognize single lines as CommonMark defines them. Each takes the line
+// without its indentation and line ending.
 
 // countByte returns the length of the run of c at the start of s.
 func countByte(s []byte, c byte) int {
@@ -25,7 +25,8 @@ func openFence(s []byte) (fence, bool) {
 	return fence{s[0], n}, true
 }
 
-// atxHeading returns the level and the range of the text, without closing #s.
+// atxHeading returns the heading's level, or 0, and the range of its text without closing
+// #s.
 func atxHeading(s []byte) (level, from, to int) {
 	n := countByte(s, '#')
 	if n == 0 || n > 6 || (n < len(s) && s[n] != ' ' && s[n] != '\t') {
@@ -45,7 +46,7 @@ func atxHeading(s []byte) (level, from, to int) {
 	return n, from, to
 }
 
-// trim removes blanks from both ends of a range.
+// trim excludes blanks at both ends from the range s[from:to].
 func trim(s []byte, from, to int) (int, int) {
 	for from < to && isBlank(s[from]) {
 		from++
@@ -87,8 +88,8 @@ func isThematicBreak(s []byte) bool {
 	return n >= 3
 }
 
-// listMarker returns the width of the list marker, 0 for none. Inside a paragraph a list
-// begins only with a non-empty item, and if numbered, with 1.
+// listMarker returns the width of the list marker, or 0. A list can interrupt a paragraph
+// only if its first item isn't empty and, if numbered, has the number 1.
 func listMarker(s []byte, inParagraph bool) int {
 	w := 0
 	switch {
@@ -117,7 +118,7 @@ func listMarker(s []byte, inParagraph bool) int {
 	return w
 }
 
-// footnoteMarker returns the width of "[^label]:", 0 for none.
+// footnoteMarker returns the width of "[^label]:", or 0.
 func footnoteMarker(s []byte) int {
 	if len(s) < 5 || s[0] != '[' || s[1] != '^' {
 		return 0
@@ -136,7 +137,7 @@ func footnoteMarker(s []byte) int {
 	return 0
 }
 
-// isDelimiterRow recognises the second line of a table.
+// isDelimiterRow reports whether s is the second line of a table.
 func isDelimiterRow(s []byte) bool {
 	dash, bar := false, false
 	for _, c := range s {

@@ -16,7 +16,7 @@ func (s *inlineScanner) open() {
 	s.i++
 }
 
-// wiki reads the wikilink at s.i. In a row of "[[" the innermost counts.
+// wiki reads the wikilink at s.i. In a sequence of "[[" the innermost one opens the link.
 func (s *inlineScanner) wiki() bool {
 	from := s.i + 2
 	end := s.wikiClose.next(s.p, from, "]]")
@@ -38,7 +38,7 @@ func (s *inlineScanner) wiki() bool {
 	return true
 }
 
-// parseWiki splits the inside of a wikilink, p[from:end].
+// parseWiki splits the inside of a wikilink, p[from:end], into its parts.
 func parseWiki(p []byte, from, end int) (Link, bool) {
 	var l Link
 	targetEnd := end
@@ -55,7 +55,7 @@ func parseWiki(p []byte, from, end int) (Link, bool) {
 		return l, false
 	}
 	a, z := trim(p, from, targetEnd)
-	if a == z && targetEnd < end { // [[|x]]: to Obsidian the bar is part of the target
+	if a == z && targetEnd < end { // [[|x]]: Obsidian treats the bar as part of the target
 		a, z = trim(p, from, end)
 		l.AliasSpan, l.table = Span{Start: end, End: end}, false
 	}
@@ -70,11 +70,11 @@ func parseWiki(p []byte, from, end int) (Link, bool) {
 	l.PathSpan, l.SubpathSpan = Span{Start: a, End: trimmed}, Span{Start: pathEnd, End: z}
 	l.Path, l.Subpath = string(p[a:trimmed]), string(p[pathEnd:z])
 	l.Alias = strings.TrimSpace(string(l.AliasSpan.In(p)))
-	l.External = strings.Contains(l.Path, "://") && isExternal(l.Path) // "Meeting: x" is a name
+	l.External = strings.Contains(l.Path, "://") && isExternal(l.Path) // "Meeting: x" is a file name
 	return l, true
 }
 
-// move shifts every span.
+// move shifts all spans by an offset.
 func (l *Link) move(by int) {
 	for _, sp := range []*Span{&l.Span, &l.PathSpan, &l.SubpathSpan, &l.AliasSpan} {
 		sp.Start += by
@@ -128,7 +128,7 @@ func (s *inlineScanner) close() {
 	s.i = d.end
 }
 
-// use records a link by reference whose text ends at the bracket at an offset.
+// use records a reference link whose text b ends with the bracket at offset at.
 func (s *inlineScanner) use(b bracket, start, at int) bool {
 	if len(s.refs) == 0 {
 		return false
@@ -138,7 +138,7 @@ func (s *inlineScanner) use(b bracket, start, at int) bool {
 		if end = next; len(bytes.TrimSpace(s.p[at+2:next-1])) > 0 {
 			label = Span{Start: at + 2, End: next - 1}
 		} else if next > at+3 {
-			return false // [ ] is not a label
+			return false // [ ] isn't a valid label
 		}
 	}
 	if closer, ok := labelEnd(s.p, label.Start-1); !ok || closer != label.End+1 {
@@ -156,8 +156,8 @@ func (s *inlineScanner) use(b bracket, start, at int) bool {
 	return true
 }
 
-// labelEnd returns the offset after the label "[…]" at an offset. A label has no bracket
-// without a backslash, and at most 999 characters.
+// labelEnd returns the offset after the label "[…]" at offset at. Brackets in a label
+// must be escaped, and it has at most 999 characters.
 func labelEnd(p []byte, at int) (int, bool) {
 	if at >= len(p) || p[at] != '[' {
 		return 0, false
@@ -175,7 +175,7 @@ func labelEnd(p []byte, at int) (int, bool) {
 	return 0, false
 }
 
-// foldLabel maps equal labels to one string.
+// foldLabel normalizes a label: labels that match have the same result.
 func foldLabel(label []byte) string {
 	s := fold(string(bytes.Join(bytes.Fields(label), []byte(" "))))
 	return strings.NewReplacer("ß", "ss", "ẞ", "ss").Replace(s)
@@ -214,14 +214,14 @@ func parseDefinition(p []byte, at int) (l Link, end int, ok bool) {
 	return l, end, true
 }
 
-// definitionEnd finds the end of a definition whose destination ends at i. Only
-// a title may follow, possibly on the next line.
+// definitionEnd returns the end of a link definition whose destination ends at i. Only a
+// title may follow, possibly on the next line.
 func definitionEnd(p []byte, i int) (int, bool) {
 	line := i
 	for line < len(p) && (p[line] == ' ' || p[line] == '\t' || p[line] == '\r') {
 		line++
 	}
-	bare := line == len(p) || p[line] == '\n' // without the title
+	bare := line == len(p) || p[line] == '\n' // the definition is valid without the title
 	t := skipBlank(p, i)
 	if t > i {
 		if e, ok := parseTitle(p, t); ok {
@@ -238,12 +238,12 @@ func definitionEnd(p []byte, i int) (int, bool) {
 
 // destination is a link destination as written.
 type destination struct {
-	raw   Span // inside the angle brackets where there are any
+	raw   Span // without angle brackets
 	angle bool
 	end   int
 }
 
-// parseInlineDestination reads the text after "](": destination, title, ")".
+// parseInlineDestination reads the text after "](": a destination, a title, and ")".
 func parseInlineDestination(p []byte, at int) (destination, bool) {
 	d, ok := parseDestination(p, skipBlank(p, at))
 	if !ok {
@@ -262,7 +262,8 @@ func parseInlineDestination(p []byte, at int) (destination, bool) {
 	return d, true
 }
 
-// maxParens is CommonMark's bound; it also keeps "[](" repeated linear.
+// maxParens is CommonMark's limit for nested parentheses. It also keeps repeated "[]("
+// linear.
 const maxParens = 32
 
 func parseDestination(p []byte, i int) (destination, bool) {
@@ -358,8 +359,8 @@ func (d destination) link(p []byte) Link {
 	return l
 }
 
-// decodeDestination undoes backslash escapes, entities and percent-encoding. Invalid
-// encodings, and those that don't give UTF-8, remain as they are.
+// decodeDestination decodes backslash escapes, entities and percent-encoding. Invalid
+// encodings, and those that don't result in UTF-8, are left unchanged.
 func decodeDestination(raw []byte) string {
 	s := unescapeMarkdown(raw)
 	if bytes.IndexByte(s, '%') < 0 {
@@ -392,7 +393,7 @@ func unhex(c byte) int {
 	return -1
 }
 
-// unescapeMarkdown undoes \( and &amp;.
+// unescapeMarkdown decodes backslash escapes and entities, such as \( and &amp;.
 func unescapeMarkdown(raw []byte) []byte {
 	if bytes.IndexByte(raw, '\\') < 0 && bytes.IndexByte(raw, '&') < 0 {
 		return raw
@@ -416,8 +417,8 @@ func unescapeMarkdown(raw []byte) []byte {
 	return out
 }
 
-// fragmentStart returns where the subpath of a destination begins, -1 for none.
-// The # of &#32; is part of a character.
+// fragmentStart returns where the subpath of a destination begins, or -1. The # in &#32;
+// doesn't count.
 func fragmentStart(raw []byte) int {
 	for i, c := range raw {
 		if c == '#' && (i == 0 || raw[i-1] != '&' || entityLen(raw[i-1:]) == 0) {
@@ -427,8 +428,8 @@ func fragmentStart(raw []byte) int {
 	return -1
 }
 
-// entityLen returns the length of an entity at the start of s, judged by its form, 0 for
-// none. The longest name fits in 40 bytes.
+// entityLen returns the length of the entity at the start of s, or 0. It checks only the
+// form. The longest name fits in 40 bytes.
 func entityLen(s []byte) int {
 	for i := 1; i < len(s) && i < 40; i++ {
 		switch c := s[i]; {

@@ -9,8 +9,8 @@ import (
 	"quarry/fault"
 )
 
-// The Local REST API of Obsidian edits notes with markdown-patch. QUARRY_MARKDOWN_PATCH
-// names a checkout of it, whose fixtures are texts before and after an edit.
+// Obsidian's Local REST API edits notes with markdown-patch. QUARRY_MARKDOWN_PATCH is the
+// path of its checkout. The fixtures there are texts before and after an edit.
 func TestMarkdownPatchFixtures(t *testing.T) {
 	dir := os.Getenv("QUARRY_MARKDOWN_PATCH")
 	if dir == "" {
@@ -41,7 +41,7 @@ func TestMarkdownPatchFixtures(t *testing.T) {
 	for _, c := range []struct {
 		from, to string
 		do       op
-		why      string // the intended difference
+		why      string // why our result differs on purpose
 	}{
 		{"sample.md", "heading.prepend", section("Overview", OpPrepend, "Beep Boop\n", false), ""},
 		{"sample.md", "heading.append", section("Overview", OpAppend, "Beep Boop\n", false), ""},
@@ -102,7 +102,7 @@ func noBlankLines(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' }), "\n")
 }
 
-// difference shows the part of a that differs from b.
+// difference returns the part of a that differs from b.
 func difference(a, b string) string {
 	i := 0
 	for i < len(a) && i < len(b) && a[i] == b[i] {

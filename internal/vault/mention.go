@@ -5,11 +5,11 @@ import (
 	"unicode/utf8"
 )
 
-// Mentions returns case-insensitive regular expressions, one of which matches in every
-// file that links to a file of one of these names; they may match in other files too. ok
-// is false for a name that is too short to search for; then every file has to be read.
-// Scanning 5,000 notes for links takes 80 ms of processor time, searching them for a few
-// words 5 ms, and less with an index.
+// Mentions returns case-insensitive regular expressions. In every file that links to a
+// file with one of the names, at least one of them matches; they may also match in other
+// files. ok is false if a name is too short to search for; then every file must be read.
+// For 5,000 notes, scanning for links takes 80 ms of processor time and a search for a
+// few words 5 ms, or less with an index.
 func Mentions(names []string) (exprs []string, ok bool) {
 	for _, name := range names {
 		expr, ok := nameExpr(base(name))
@@ -21,17 +21,17 @@ func Mentions(names []string) (exprs []string, ok bool) {
 	return append(exprs, mentionCodes...), true
 }
 
-// mentionCodes match encoded letters and digits. Each has few spellings of three
-// characters, so an index can look them up.
+// mentionCodes match encoded letters and digits. Each expression has few variants of
+// three characters, so an index can look them up.
 var mentionCodes = []string{
 	`%3[0-9]`, `%4[1-9]`, `%4[a-f]`, `%5[0-9]`, `%5a`, `%6[1-9]`, `%6[a-f]`, `%7[0-9]`, `%7a`, `&#[0-9x]`, `&fj`, `\\u00`,
 }
 
-// nameExpr returns a pattern for every way to write a name in a link: its runs of ASCII
-// letters and digits, with a gap for every other character, which may be percent-encoded,
-// escaped or an entity. A non-ASCII character can be composed in several ways and take 30
-// characters, so the pattern ends there. Of the parts between such characters, nameExpr
-// uses the one with the most letters.
+// nameExpr returns a pattern that matches a name in a link, however it is encoded. Runs
+// of ASCII letters and digits match literally. Any other ASCII character becomes a gap,
+// because it may be percent-encoded, escaped or an entity. A non-ASCII character has too
+// many encodings, of up to 30 characters, so it splits the name; nameExpr then uses the
+// part with the most letters.
 func nameExpr(name string) (string, bool) {
 	for isNote(name) {
 		name = name[:len(name)-len(".md")]
@@ -51,7 +51,7 @@ func nameExpr(name string) (string, bool) {
 		name = name[size:]
 		switch {
 		case r >= utf8.RuneSelf, name != "" && name[0] >= utf8.RuneSelf:
-			end() // a combining mark may join the letter before it
+			end() // a combining mark may combine with the letter before it
 			continue
 		case !isAlnum(byte(r)):
 			gap++
@@ -70,6 +70,6 @@ func nameExpr(name string) (string, bool) {
 	return best, most >= 2
 }
 
-// mentionGaps match zero to three ASCII characters: the longest spelling of one is
-// &DiacriticalGrave; with 18.
+// mentionGaps match zero to three ASCII characters in any encoding. The longest encoding
+// of a character is &DiacriticalGrave; with 18 characters.
 var mentionGaps = [...]string{"", ".{1,18}", ".{1,36}", ".{1,54}"}

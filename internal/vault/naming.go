@@ -11,19 +11,19 @@ import (
 )
 
 const (
-	maxHeadingName = 100 // characters of a heading used as a name
-	maxLineName    = 50  // characters of a first line used as a name
-	// maxNameBytes leaves room for ".md" and a counter in the 255 bytes that
-	// file systems allow; a long title in Chinese has three bytes a character.
+	maxHeadingName = 100 // in characters, if the name is taken from a heading
+	maxLineName    = 50  // in characters, if the name is taken from the first line
+	// maxNameBytes leaves room for ".md" and a counter in the 255 bytes that file systems
+	// allow. It matters for Chinese titles, with three bytes per character.
 	maxNameBytes = 240
 )
 
-// NoteName returns the vault path of a new note: the requested path, else the title, else
-// the content's first level 1 heading, else its first line of text, else
-// Note-<milliseconds>. Front matter and code blocks don't count as content. A path keeps
-// its folders. In a name made from text, characters that are invalid in file names or
-// links become "-", and leading dots are removed. ".md" is added if it is missing. A path
-// that ends in "/" names only the folder.
+// NoteName returns the vault path of a new note: the requested path or else a name made
+// from the title, the first level 1 heading, the first line of text, or the time:
+// Note-<milliseconds>. Headings and lines in front matter and code blocks don't count. A
+// path keeps its folders. In a name made from text, characters that are invalid in file
+// names or links become "-", and leading dots are removed. ".md" is added if it is
+// missing. A path that ends in "/" only selects the folder.
 func NoteName(path, title, content string, now time.Time) string {
 	isFolder := strings.HasSuffix(path, "/")
 	path = strings.Trim(path, "/")
@@ -37,7 +37,7 @@ func NoteName(path, title, content string, now time.Time) string {
 	return nameFor(title, content, now)
 }
 
-// nameFor returns the name of a note without a given name.
+// nameFor returns a name for a note if no path was requested.
 func nameFor(title, content string, now time.Time) string {
 	if name := NameIn(title, content); name != "" {
 		return withMD(name)
@@ -45,11 +45,11 @@ func nameFor(title, content string, now time.Time) string {
 	return fmt.Sprintf("Note-%d.md", now.UnixMilli())
 }
 
-// NameIn returns the name from a title, else from a note's first heading or line; "" if
-// there is none.
+// NameIn returns a name made from a title, or else from the first heading or line of
+// content. It returns "" if there is none.
 func NameIn(title, content string) string {
 	text := []byte(content)
-	// A title is near the top. So short a text needs no context.
+	// Only the beginning can contain it. A text this short needs no context.
 	top, err := Scan(context.Background(), text[:min(len(text), checkEvery)])
 	if err != nil {
 		top = &Note{}
@@ -73,8 +73,8 @@ func withMD(name string) string {
 	return name + ".md"
 }
 
-// cleanName makes a file name of at most limit characters; "" if it would have no letter
-// or digit.
+// cleanName makes a file name of at most limit characters from s. It returns "" if no
+// letter or digit remains.
 func cleanName(s string, limit int) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
@@ -102,8 +102,8 @@ func cleanName(s string, limit int) string {
 	return s
 }
 
-// firstLine returns the first line of prose, without the markers of headings,
-// quotes and lists.
+// firstLine returns the first line of prose, without the markers of headings, quotes and
+// lists.
 func firstLine(text []byte) string {
 	var open fence
 	for at := FindFrontMatter(text).Body; at < len(text); {
@@ -153,8 +153,8 @@ func stripMarkers(line []byte) string {
 	}
 }
 
-// Prepend returns the splice that puts content at the top of a note, after
-// front matter, as lines of its own in the note's line ending.
+// Prepend returns the splice that inserts content at the top of a note, after the front
+// matter. The content becomes separate lines with the note's line ending.
 func Prepend(text []byte, content string) Splice {
 	fm := FindFrontMatter(text)
 	eol := lineEnding(text)

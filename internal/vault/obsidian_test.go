@@ -12,9 +12,9 @@ import (
 	"unicode/utf16"
 )
 
-// The project obsidian-tasks has Obsidian's own cache of the notes of a vault.
-// QUARRY_OBSIDIAN names a checkout of it, at commit 521edd52e: the dumps are from that
-// day, and later notes differ from them.
+// The repository of obsidian-tasks contains Obsidian's own cache of the notes of a vault.
+// QUARRY_OBSIDIAN is the path of a checkout at commit 521edd52e: later notes differ from
+// the cache.
 func obsidianTasks(t *testing.T) string {
 	t.Helper()
 	dir := os.Getenv("QUARRY_OBSIDIAN")
@@ -51,8 +51,8 @@ type dump struct {
 // inUTF16 converts a byte offset to a JavaScript offset.
 func inUTF16(text []byte, at int) int { return len(utf16.Encode([]rune(string(text[:at])))) }
 
-// Obsidian's cache of 89 notes: headings, links, embeds, tags, block ids,
-// sections and list items, at the offsets it gives.
+// Scan finds the same parts at the same offsets as Obsidian's cache of 89 notes:
+// headings, links, embeds, tags, block ids, sections and list items.
 func TestScanAgainstObsidian(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(obsidianTasks(t), "tests/Obsidian/__test_data__/*.json"))
 	if err != nil || len(files) < 50 {
@@ -72,7 +72,7 @@ func TestScanAgainstObsidian(t *testing.T) {
 		want, got := obsidianSays(&d), weSay(text)
 		for _, kind := range slices.Sorted(maps.Keys(want)) {
 			if kind == "item" && strings.HasPrefix(filepath.Base(f), "numbered_tasks_issue_3481") {
-				continue // to Obsidian "- [ ] 1. x" is a list in a task, to CommonMark text
+				continue // Obsidian reads "- [ ] 1. x" as a list in a task, CommonMark as text
 			}
 			if !slices.Equal(got[kind], want[kind]) {
 				t.Errorf("%s: %s\n got %s\nwant %s", filepath.Base(f), kind, strings.Join(got[kind], "\n     "), strings.Join(want[kind], "\n     "))
@@ -88,8 +88,8 @@ func TestScanAgainstObsidian(t *testing.T) {
 	t.Logf("%d notes, what Obsidian names: %v", len(files), said)
 }
 
-// obsidianSays lists the cache. It drops the blanks around a position: Obsidian begins an
-// item within its indentation and ends some after the line.
+// obsidianSays lists the entries of the cache without blanks at either end: Obsidian's
+// items begin within their indentation, and some end after the line.
 func obsidianSays(d *dump) map[string][]string {
 	text := utf16.Encode([]rune(d.FileContents))
 	at := func(p dumpPosition) string {
@@ -184,8 +184,8 @@ func (v *vaultOnDisk) Read(path string) ([]byte, error) {
 	return os.ReadFile(filepath.Join(v.dir, path))
 }
 
-// Every link of a vault leads to the same file, or to none, as in Obsidian, note by note
-// and with the same counts.
+// Every link of each note resolves to the same file as in Obsidian, or to none, and
+// occurs equally often.
 func TestLinksAgainstObsidian(t *testing.T) {
 	dir := obsidianTasks(t)
 	v := &vaultOnDisk{dir: filepath.Join(dir, "resources/sample_vaults/Tasks-Demo")}

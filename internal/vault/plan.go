@@ -11,34 +11,34 @@ import (
 	"quarry/fault"
 )
 
-// Move is one file, or a folder with all its files, and its new path.
+// Move is a file, or a folder with all its files, and its new path.
 type Move struct{ From, To string }
 
-// PlanOptions control how a move changes links. The zero value updates no links.
+// PlanOptions control how a move changes links. The zero value rewrites no links.
 type PlanOptions struct {
-	Update bool       // rewrite links; else only count those that would break
-	Format LinkFormat // newLinkFormat, for a link that can't keep its own form; "" is Shortest
+	Update bool       // rewrite links; otherwise only count those that would break
+	Format LinkFormat // for links that can't keep their form; "" is Shortest
 
-	KeepTexts bool // don't change displayed texts that are the old name
+	KeepTexts bool // keep displayed texts that are the old name
 }
 
-// Plan holds the effects of a move, all of them one change.
+// Plan holds the effects of one or more moves that belong to one change.
 type Plan struct {
 	Moves   []Move     // file by file, in path order
-	Files   []FileEdit // in path order of From
-	Updated int        // links rewritten
-	Broken  int        // links that would no longer find their file
+	Files   []FileEdit // in order of From
+	Updated int        // number of links rewritten
+	Broken  int        // number of links that would no longer resolve to their file
 	// BrokenIn lists the files with broken links, by their old path.
 	BrokenIn []string
 }
 
-// FileEdit is the rewriting of one file's links. The splices are offsets in the
-// text that Files.Read returned.
+// FileEdit holds the changes of one file's links. The splices are offsets in the text
+// returned by Files.Read.
 type FileEdit struct {
-	From, To string // the same unless the file itself moves
+	From, To string // different if the file itself moves
 	Splices  []Splice
 	Links    int
-	Texts    int // links whose displayed text changes too
+	Texts    int // number of links whose displayed text also changes
 
 	links []Link // after the edit
 }
@@ -49,12 +49,12 @@ var (
 	ErrExists  = errors.New("destination already exists")
 )
 
-// Plan computes the effects of moving files. It resolves each link in the current vault
-// and in the future one; a link whose target would change is rewritten, all others remain.
-// files returns the texts of the notes to rewrite, which may be newer than the graph.
+// Plan computes the effects of moving files. It resolves each link in the vault before and
+// after the moves. A link whose target would change is rewritten; all others stay. files
+// returns the texts of the notes to rewrite, which may be newer than the graph.
 //
-// Plan doesn't change the graph; see [Graph.Apply]. Moving a folder without files in the
-// graph is a plan without moves.
+// Plan doesn't change the graph. If a moved folder has no files in the graph, the plan
+// has no moves.
 func (g *Graph) Plan(ctx context.Context, files Files, moves []Move, opts PlanOptions) (*Plan, error) {
 	flat, err := g.expand(moves)
 	if err != nil {
@@ -95,7 +95,7 @@ func (g *Graph) Plan(ctx context.Context, files Files, moves []Move, opts PlanOp
 	return &pl.plan, nil
 }
 
-// expand turns folder moves into file moves and checks them.
+// expand replaces folder moves by moves of their files, and checks all moves.
 func (g *Graph) expand(moves []Move) ([]Move, error) {
 	var flat []Move
 	for _, m := range moves {
@@ -151,10 +151,10 @@ type planner struct {
 	opts          PlanOptions
 	before, after view
 	renamed       map[string]string
-	names         map[string]bool // nameKeys of the moved files, old and new
+	names         map[string]bool // nameKeys of the moved files, both old and new
 }
 
-// now returns where a file will be.
+// now returns the path of a file after the moves.
 func (pl *planner) now(path string) string {
 	if to, ok := pl.renamed[path]; ok {
 		return to
@@ -197,7 +197,7 @@ func (pl *planner) breaking(s *source) int {
 	_, moves := pl.renamed[s.path]
 	for _, t := range s.targets {
 		if !moves && !pl.names[t.key] {
-			continue // finds the same files as before
+			continue // resolves to the same files as before
 		}
 		if _, _, kept, _ := pl.fate(s.path, t.path, t.kind); !kept {
 			n += t.count
@@ -211,10 +211,10 @@ func (pl *planner) broken(path string, n int) {
 	pl.plan.BrokenIn = append(pl.plan.BrokenIn, path)
 }
 
-// rewrite is the change of one link.
+// rewrite is the planned change of one link.
 type rewrite struct {
 	splices []Splice
-	other   []Splice // used if the first splices do harm; nil for none
+	other   []Splice // alternative if the first splices don't work; nil if there is none
 	link    int      // index in the file's links
 }
 
@@ -256,22 +256,22 @@ func (pl *planner) edit(ctx context.Context, path string, text []byte) error {
 	for _, r := range done {
 		e.Splices = append(e.Splices, r.splices...)
 	}
-	e.Texts = len(e.Splices) - len(done) // a second splice of a link changes its text
+	e.Texts = len(e.Splices) - len(done) // a link's second splice changes its displayed text
 	slices.SortStableFunc(e.Splices, func(a, b Splice) int { return a.Start - b.Start })
 	pl.plan.Updated += len(done)
 	pl.plan.Files = append(pl.plan.Files, e)
 	return nil
 }
 
-// verified scans the text as it would be and keeps the rewrites that work: the same links
-// in the same order, each finding its file. If all together don't work, it tries them one
-// by one, each on top of those that worked.
+// verified scans the text as it would be after all rewrites. They work if the text has
+// the same links in the same order, and each resolves to its file. If they don't work
+// together, verified tries them one at a time, each in addition to those that worked.
 func (pl *planner) verified(ctx context.Context, path string, text []byte, links []Link, todo []rewrite) ([]rewrite, []Link) {
 	if after, ok := pl.check(ctx, path, text, links, todo); ok {
 		return todo, after
 	}
 	if len(todo) > 200 {
-		return nil, nil // trying one by one takes quadratic time
+		return nil, nil // trying one at a time would take quadratic time
 	}
 	var done []rewrite
 	var result []Link

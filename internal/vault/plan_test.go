@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// carryOut applies a plan to a vault in memory.
+// carryOut applies a plan to a vault in memory and returns the result.
 func carryOut(t testing.TB, m memory, p *Plan) memory {
 	t.Helper()
 	out := memory{}
@@ -43,8 +43,8 @@ func vaultOf(pairs ...string) memory {
 	return m
 }
 
-// Each case is a vault, a move "from > to" (several separated by "; ") and the expected
-// contents of the named files. All other files must be unchanged.
+// Each case consists of a vault, a move "from > to" (several are separated by "; ") and
+// the expected contents of the named files. All other files must be unchanged.
 func TestMoves(t *testing.T) {
 	type tc struct {
 		name   string
@@ -67,7 +67,7 @@ func TestMoves(t *testing.T) {
 		{"aliases in front matter don't resolve", s, vaultOf("x.md", "---\naliases: [q]\n---\n", "n.md", "[[q]]"), "x.md > z.md", vaultOf()},
 		{"a link to a moved note's neighbour", s, vaultOf("A/x.md", "", "A/y.md", "", "n.md", "[[A/y]]"), "A/x.md > B/x.md", vaultOf()},
 
-		// Forms.
+		// Forms of links.
 		{"bare, renamed", s, vaultOf("A/x.md", "", "n.md", "[[x]]"), "A/x.md > A/z.md", vaultOf("n.md", "[[z]]")},
 		{"bare with extension", s, vaultOf("A/x.md", "", "n.md", "[[x.md]]"), "A/x.md > A/z.md", vaultOf("n.md", "[[z.md]]")},
 		{"absolute", s, vaultOf("A/x.md", "", "n.md", "[[A/x]]"), "A/x.md > B/x.md", vaultOf("n.md", "[[B/x]]")},
@@ -88,7 +88,7 @@ func TestMoves(t *testing.T) {
 		{"a bare name in the absolute format keeps to itself", a, vaultOf("A/x.md", "", "n.md", "[[x]]"), "A/x.md > A/z.md", vaultOf("n.md", "[[z]]")},
 		{"a name at the top in the absolute format", a, vaultOf("x.md", "", "n.md", "[[x]]"), "x.md > A/z.md", vaultOf("n.md", "[[A/z]]")},
 
-		// Parts of a link that remain.
+		// Parts of a link that stay.
 		{"heading, block, alias", s, vaultOf("x.md", "", "n.md", "[[x#h#i|t]] [[x#^b]]"), "x.md > z.md", vaultOf("n.md", "[[z#h#i|t]] [[z#^b]]")},
 		{"embed and size", s, vaultOf("p.png", "", "n.md", "![[p.png|100x200]] ![a|50](p.png)"), "p.png > q.png", vaultOf("n.md", "![[q.png|100x200]] ![a|50](q.png)")},
 		{"alias of the old name", s, vaultOf("Old.md", "", "n.md", "[[Old|Old]] [[Old| Old ]] [[Old|old]] [Old](Old.md)"), "Old.md > New.md",
@@ -115,7 +115,7 @@ func TestMoves(t *testing.T) {
 			vaultOf("n.md", `[C# \[a\]](C%23%20%5Ba%5D.md) [t](C%23%20%5Ba%5D.md#h%20i) ![C# \[a\]](C%23%20%5Ba%5D.md)`)},
 		{"markdown link without extension", s, vaultOf("x.md", "", "n.md", "[t](x)"), "x.md > z.md", vaultOf("n.md", "[t](z)")},
 
-		// Other places.
+		// Links outside the text.
 		{"front matter", s, vaultOf("x.md", "", "n.md", "---\na: \"[[x|t]]\"\nb:\n  - '[[x]]'\n  - see [[x]]\nx: x\n---\n"), "x.md > it's.md",
 			vaultOf("n.md", "---\na: \"[[it's|t]]\"\nb:\n  - '[[it''s]]'\n  - see [[it's]]\nx: x\n---\n")},
 		{"front matter, plain", s, vaultOf("x.md", "", "n.md", "---\na: see [[x]] # c\n---\n"), "x.md > z.md", vaultOf("n.md", "---\na: see [[z]] # c\n---\n")},
@@ -139,7 +139,7 @@ func TestMoves(t *testing.T) {
 		{"a text file becomes a note", s, vaultOf("x.txt", "", "n.md", "[[x.txt]] [t](x.txt)"), "x.txt > x.md", vaultOf("n.md", "[[x]] [t](x.md)")},
 		{"a picture of a note's name", s, vaultOf("p.png", "", "x.md", "", "n.md", "[[x]]"), "x.md > p.png.md", vaultOf("n.md", "[[p.png.md]]")},
 
-		// Names that collide.
+		// Ambiguous names.
 		{"a newcomer would capture", s, vaultOf("A/x.md", "", "B/y.md", "", "n.md", "[[x]] [[y]]"), "B/y.md > x.md", vaultOf("n.md", "[[A/x]] [[x]]")},
 		{"a newcomer beside the source would capture", s, vaultOf("x.md", "", "A/B/x.md", "", "A/n.md", "[[B/x]]"), "A/B/x.md > A/x.md", vaultOf("A/n.md", "[[A/x]]")},
 		{"the shortest leaves, another answers", s, vaultOf("A/x.md", "", "BB/x.md", "", "n.md", "[[x]]"), "A/x.md > Deep/er/x.md", vaultOf("n.md", "[[Deep/er/x]]")},
@@ -229,12 +229,12 @@ func TestMoveRefusals(t *testing.T) {
 			t.Errorf("Plan(%v): %v, want %v", c.moves, err, c.want)
 		}
 	}
-	// A property can't hold a link to this name: counted, not guessed.
+	// A property can't contain a link to this name, so the link is counted as broken.
 	p, err := g.Plan(ctx, m, []Move{{"x.md", "C#.md"}}, PlanOptions{Update: true})
 	if err != nil || p.Updated != 1 || p.Broken != 1 || !slices.Equal(p.BrokenIn, []string{"n.md"}) {
 		t.Errorf("got %+v, %v", p, err)
 	}
-	// A note that can't be read is an error, not a silent miss.
+	// A note that can't be read causes an error.
 	delete(m, "n.md")
 	if _, err := g.Plan(ctx, m, []Move{{"x.md", "q.md"}}, PlanOptions{Update: true}); err == nil {
 		t.Error("no error for an unreadable note")

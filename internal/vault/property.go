@@ -14,12 +14,13 @@ import (
 	"quarry/internal/value"
 )
 
-// ErrNotMergeable is returned if a value can't be added to the current one of a property.
+// ErrNotMergeable is returned if a value can't be added to a property because of its
+// current value.
 var ErrNotMergeable = fault.New(fault.InvalidArgument, "the value can't be added to this property", "items go to lists, text to text, members to mappings; else set it anew")
 
-// RenameProperty returns the splices that rename a property; none if the note doesn't have
-// it. Only the bytes of the key change. It is an error if the note already has the new
-// name.
+// RenameProperty returns the splices that rename a property. There are none if the note
+// doesn't have it. Only the bytes of the key change. It is an error if the note already
+// has a property with the new name.
 func RenameProperty(text []byte, from, to string) ([]Splice, error) {
 	if strings.TrimSpace(to) == "" {
 		return nil, errors.New("front matter: the key is empty")
@@ -28,9 +29,9 @@ func RenameProperty(text []byte, from, to string) ([]Splice, error) {
 }
 
 // AddToProperty returns the splices that add a value to a property: items to a list, text
-// to a text, members to a mapping; at the end, or at the beginning. A missing property is
-// made. Adding to the end changes no other bytes; adding to the beginning rewrites a list
-// or a mapping.
+// to a text, or members to a mapping. They are added at the end or, if first is set, at
+// the beginning. A missing property is created. Adding at the end changes no other bytes;
+// adding at the beginning rewrites a list or mapping.
 func AddToProperty(text []byte, key string, v any, first bool) ([]Splice, error) {
 	d, err := header(text)
 	if err != nil {
@@ -51,7 +52,7 @@ func AddToProperty(text []byte, key string, v any, first bool) ([]Splice, error)
 	return changeProperty(text, key, edits...)
 }
 
-// additions returns the edits that add a value to another.
+// additions returns the edits that add the value add to the value old.
 func additions(key string, old, add *value.Node, first bool) (edits []value.Edit, err error) {
 	at := value.Keys(key)
 	anew := &value.Node{Kind: old.Kind}
@@ -93,7 +94,7 @@ func additions(key string, old, add *value.Node, first bool) (edits []value.Edit
 	return edits, nil
 }
 
-// PropertySpan returns the span of a property, key and value.
+// PropertySpan returns the span of a property, including key and value.
 func PropertySpan(ctx context.Context, text []byte, key string) (Span, error) {
 	d, err := header(text)
 	if err != nil {
@@ -113,7 +114,7 @@ func PropertySpan(ctx context.Context, text []byte, key string) (Span, error) {
 }
 
 // PropertySpans returns the spans of all properties, in the order of Head.Names. The span
-// of a property that can't be distinguished from another is empty.
+// is empty if a property can't be told apart from another.
 func PropertySpans(ctx context.Context, text []byte) ([]Span, error) {
 	d, err := value.Parse(value.Header, text)
 	if err != nil {
@@ -126,8 +127,8 @@ func PropertySpans(ctx context.Context, text []byte) ([]Span, error) {
 	return d.Entries(), nil
 }
 
-// ParseValue returns the value of a text in YAML: a number, true, a list, a mapping, or
-// the text itself. A date, a wikilink and text that is not YAML remain text.
+// ParseValue returns the value of a text as YAML: a number, true, a list, a mapping, or
+// the text itself. Dates, wikilinks and invalid YAML stay text.
 func ParseValue(s string) any {
 	var v any
 	if strings.HasPrefix(strings.TrimSpace(s), "[[") || parseValue(s, &v) != nil || v == nil && s != "null" {
@@ -148,7 +149,7 @@ func parseValue(s string, into *any) (err error) {
 	return yaml.Unmarshal([]byte(s), into)
 }
 
-// ShowValue returns a property's value as text: a date without its time of day.
+// ShowValue formats a property's value. Dates have no time of day.
 func ShowValue(v any) string {
 	if t, ok := v.(time.Time); ok && t.Hour() == 0 && t.Minute() == 0 && t.Second() == 0 {
 		return t.Format("2006-01-02")

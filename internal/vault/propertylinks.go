@@ -9,7 +9,7 @@ import (
 	"quarry/internal/value"
 )
 
-// decoded is text with the original offset of each byte and of the end.
+// decoded is a decoded text with the original offset of each byte and of its end.
 type decoded struct {
 	text []byte
 	from []int
@@ -22,18 +22,18 @@ func (d *decoded) add(at int, text ...byte) {
 	}
 }
 
-// span maps a span of the decoded text to the original. A rune written as one escape maps
-// all its bytes to the start of the escape.
+// span converts a span in the decoded text to the original text. All bytes of a rune that
+// was one escape map to the start of the escape.
 func (d *decoded) span(s Span) Span { return Span{Start: d.from[s.Start], End: d.from[s.End]} }
 
-// relocate maps a link found in decoded text to the original text.
+// relocate converts a link found in the decoded text to the original text.
 func (d *decoded) relocate(l *Link, q quoting) {
 	l.Span, l.PathSpan = d.span(l.Span), d.span(l.PathSpan)
 	l.SubpathSpan, l.AliasSpan = d.span(l.SubpathSpan), d.span(l.AliasSpan)
 	l.quote = q
 }
 
-// decodeYAMLQuoted decodes the quoted scalar at an offset of a single line.
+// decodeYAMLQuoted decodes the quoted scalar at offset at. It must be on a single line.
 func decodeYAMLQuoted(yml []byte, at int) (decoded, int, bool) {
 	var d decoded
 	if at >= len(yml) || yml[at] != '"' && yml[at] != '\'' {
@@ -85,8 +85,8 @@ func yamlEscape(s []byte) ([]byte, int, bool) {
 	return utf8.AppendRune(nil, rune(r)), 2 + digits, true
 }
 
-// frontMatterLinks finds the wikilinks in property values that are strings on one line. An
-// unquoted [[x]] is a list in YAML and not a link in Obsidian.
+// frontMatterLinks finds the wikilinks in property values that are single-line strings. An
+// unquoted [[x]] is a list in YAML, and Obsidian doesn't treat it as a link.
 func frontMatterLinks(text []byte, fm FrontMatter) []Link {
 	if !bytes.Contains(fm.YAML.In(text), []byte("[[")) {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"quarry/internal/stress"
 )
 
-// randomNote makes a note from constructs that editors have handled wrongly.
+// randomNote makes a note from constructs that are known to break editors.
 func randomNote(rng *rand.Rand) []byte {
 	pieces := []string{"# A\n", "## B\n", "### C c\n", "# A\n", "## B\n", "Text\n====\n", "text one\n", "text **two** [[n#A]] #tag/x\n", "\n", "\n", "- item\n", "- item ^i%d\n", "  - sub ^s%d\n",
 		"para ^p%d\n", "^l%d\n", "> quote\n", "> # in a quote\n", "```\n# code\n```\n", "~~~\n", "|a|b|\n|-|-|\n|1|2|\n", "%% c %%\n", "<!-- x\n# no\n-->\n", "<div>\n# no\n</div>\n", "\t# code\n",
@@ -38,7 +38,7 @@ func randomNote(rng *rand.Rand) []byte {
 	return []byte(text)
 }
 
-// randomEdit is a change of a note and the range whose bytes it may change.
+// randomEdit is a change of a note, and the range of bytes that it may change.
 type randomEdit struct {
 	what    string
 	splices []Splice
@@ -95,7 +95,7 @@ func randomEdits(rng *rand.Rand, text []byte) []randomEdit {
 	return out
 }
 
-// Any edit of a part of a note leaves every byte outside the part unchanged.
+// An edit of a part of a note leaves every byte outside the part unchanged.
 func TestPartsLeaveTheRest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	done, refused, notes := 0, 0, stress.N(10_000)
@@ -148,7 +148,8 @@ func isRefusal(err error) bool {
 	return strings.Contains(err.Error(), "front matter: yaml")
 }
 
-// Finding the block of an id by binary search agrees with a search through all blocks.
+// Finding the block of an id by binary search gives the same result as checking all
+// blocks.
 func TestPartsAgree(t *testing.T) {
 	compared := 0
 	for seed := range uint64(stress.N(20_000)) {

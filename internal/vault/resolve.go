@@ -10,8 +10,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// fold maps names that count as equal to one string: composed characters (NFC) and one
-// case. It agrees with strings.EqualFold on NFC text.
+// fold normalizes a name so that equivalent names become equal: it composes characters
+// (NFC) and folds case. For NFC text it agrees with strings.EqualFold.
 func fold(s string) string {
 	ascii, lower := true, true
 	for i := 0; i < len(s); i++ {
@@ -28,15 +28,15 @@ func fold(s string) string {
 	return norm.NFC.String(strings.Map(foldRune, norm.NFC.String(s)))
 }
 
-// Names reports whether a link is written with the name of a note, or a path that ends in
-// it. The note need not exist.
+// Names reports whether a link's path is the name of a note, or a path that ends in it.
+// The note need not exist.
 func (l *Link) Names(note string) bool {
 	name := func(s string) string { return "/" + strings.TrimSuffix(fold(strings.Trim(s, "/")), ".md") }
 	return !l.External && l.Path != "" && strings.HasSuffix(name(l.Path), name(note))
 }
 
-// foldRune returns the smallest rune that differs only in case, in lower case if it is
-// ASCII.
+// foldRune returns the smallest rune that differs from r only in case; ASCII becomes
+// lower case.
 func foldRune(r rune) rune {
 	low := r
 	for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
@@ -52,7 +52,7 @@ func foldRune(r rune) rune {
 type entry struct {
 	path   string
 	folded string // fold(path)
-	length int    // characters of path, compared by "shortest"
+	length int    // characters of path, compared by [view.shortest]
 }
 
 func newEntry(path string) entry {
@@ -67,8 +67,9 @@ func compareEntries(a, b entry) int {
 	return strings.Compare(a.path, b.path)
 }
 
-// sortEntries sorts a list by compareEntries. Paths are mostly in byte order already; then
-// sorting by length takes a sixth of the time for 10,000 index.md.
+// sortEntries sorts a list like compareEntries. Paths are usually in byte order already,
+// so sorting them by length is enough. For 10,000 index.md, that takes a sixth of the
+// time.
 func sortEntries(list []entry) []entry {
 	longest := 0
 	for i := range list {
@@ -78,7 +79,7 @@ func sortEntries(list []entry) []entry {
 		slices.SortFunc(list, compareEntries)
 		return list
 	}
-	at := make([]int, longest+2) // by length: the next free index
+	at := make([]int, longest+2) // for each length, the next free index
 	for i := range list {
 		at[list[i].length+1]++
 	}
@@ -93,8 +94,8 @@ func sortEntries(list []entry) []entry {
 	return out
 }
 
-// Index finds the file that a link means. It maps a folded base name to the files of that
-// name, so a lookup checks only those.
+// Index resolves links to files. It maps a folded base name to the files of that name, so
+// a lookup checks only those.
 type Index struct {
 	names map[string][]entry  // folded base name → files, in compareEntries order
 	paths map[string][]string // folded path → files, in byte order; several only if they differ in case
@@ -108,7 +109,7 @@ type Index struct {
 // NewIndex makes the index of a list of paths.
 func NewIndex(paths []string) *Index {
 	ix := &Index{names: make(map[string][]entry, len(paths)), paths: make(map[string][]string, len(paths))}
-	single := make([]string, 0, len(paths)) // the lists of one path, in one allocation
+	single := make([]string, 0, len(paths)) // the lists with one path, allocated at once
 	for _, p := range paths {
 		e := newEntry(p)
 		same := ix.paths[e.folded]
@@ -125,8 +126,8 @@ func NewIndex(paths []string) *Index {
 		}
 		ix.paths[e.folded] = same
 	}
-	// Sorting once is n log n; inserting in order is n² if a name occurs
-	// 100,000 times (index.md).
+	// Sorting once takes n log n; inserting in order takes n² if there are 100,000 files
+	// of one name, such as index.md.
 	for name, list := range ix.names {
 		if len(list) > 1 {
 			ix.names[name] = sortEntries(list)
@@ -143,7 +144,7 @@ func NewIndex(paths []string) *Index {
 // Has reports whether the index has the path with exactly this spelling.
 func (ix *Index) Has(path string) bool { return slices.Contains(ix.paths[fold(path)], path) }
 
-// Add adds a file; adding one twice is no change.
+// Add adds a file, unless the index already has it.
 func (ix *Index) Add(path string) {
 	e := newEntry(path)
 	if slices.Contains(ix.paths[e.folded], path) {
@@ -156,28 +157,30 @@ func (ix *Index) Add(path string) {
 	ix.paths[e.folded] = slices.Insert(ix.paths[e.folded], at, path)
 }
 
-// Resolve returns the file that the path part of a link in source means.
+// Resolve returns the file that a link in source resolves to. link is the path part of
+// it.
 //
-// In this order: "" is the source itself; "./" and "../" are exact from the source's
-// folder, a leading "/" exact from the top; else the exact vault path, else the path from
-// the source's own folder, else the file whose path ends in the link, at a folder
-// boundary, with the fewest characters. Names match in any case and any Unicode
-// composition; among equal names the spelling of the link wins, then the smaller path in
-// byte order, so the answer never depends on the order in which files are listed.
+// An empty link means source itself. "./" and "../" begin an exact path from the source's
+// folder, and "/" begins an exact path from the top. For other links, Resolve tries the
+// exact vault path, then the path from the source's folder, then all files whose path
+// ends in the link at a folder boundary, and takes the one with the fewest characters.
+// Names match regardless of case and Unicode normalization. Among equivalent names the
+// one spelled like the link is preferred, then the first in byte order, so the result
+// never depends on the order in which files are listed.
 //
-// ".md" is implied: a link without an extension means the note first and a file without
-// extension second; a link with one means that file first and the note whose name contains
-// a dot second. Aliases in front matter never resolve.
+// ".md" is implied. A link without an extension means a note or else a file without
+// extension. A link with an extension means that file or else a note whose name contains
+// the dot. Aliases in front matter never resolve.
 func (ix *Index) Resolve(source, link string) (string, bool) {
 	return view{base: ix}.resolve(source, link)
 }
 
-// view is an index without some files and with others added: the vault after a move. It
-// does not change the underlying index.
+// view is an index without some of its files and with others added, such as the vault
+// after a move. It does not change the underlying index.
 type view struct {
 	base  *Index
-	gone  map[string]bool // paths of base that the move removes, exactly as spelled
-	added *Index          // nil for none
+	gone  map[string]bool // paths in base that the move removes, spelled exactly
+	added *Index          // nil if there are none
 }
 
 func (v view) resolve(source, link string) (string, bool) {
@@ -253,7 +256,7 @@ func (ix *Index) mayFind(link string) bool {
 	if name == "" || name == "." || name == ".." {
 		return true
 	}
-	var buf [128]byte // folded without taking memory
+	var buf [128]byte // to fold without allocating
 	if len(name) > len(buf)-3 {
 		return true
 	}
@@ -271,7 +274,7 @@ func (ix *Index) mayFind(link string) bool {
 	return len(ix.names[string(with[:len(name)])]) > 0 || len(ix.names[string(with)]) > 0
 }
 
-// spellings returns the file paths that a link path may mean, in order.
+// spellings returns the file paths that a link may mean, in order of preference.
 func spellings(link string) [2]string {
 	name := base(link)
 	if dot := strings.LastIndexByte(name, '.'); dot > 0 && isExtension(name[dot+1:]) {
@@ -280,8 +283,9 @@ func spellings(link string) [2]string {
 	return [2]string{link + ".md", link}
 }
 
-// isExtension accepts one to ten ASCII letters or digits, at least one of them a letter,
-// so that "v1.2" and "Dr. Who" are names and "a.mp4" has an extension.
+// isExtension reports whether s looks like an extension: one to ten ASCII letters or
+// digits, with at least one letter. So "v1.2" and "Dr. Who" have no extension, but
+// "a.mp4" has one.
 func isExtension(s string) bool {
 	letter := false
 	for i := 0; i < len(s); i++ {
@@ -296,7 +300,7 @@ func isExtension(s string) bool {
 	return letter && len(s) <= 10
 }
 
-// find resolves a path with its extension.
+// find resolves a path that includes its extension.
 func (v view) find(source, link string) (string, bool) {
 	switch {
 	case link[0] == '/':
@@ -319,14 +323,14 @@ func (v view) find(source, link string) (string, bool) {
 	return v.shortest(link)
 }
 
-// isDotted reports whether the link has dot elements: "./", "../", "a/../b".
+// isDotted reports whether a link has dot elements: "./", "../", "a/../b".
 func isDotted(link string) bool {
 	return strings.HasPrefix(link, "./") || strings.HasPrefix(link, "../") ||
 		strings.Contains(link, "/../") || strings.Contains(link, "/./")
 }
 
-// cleanRelative resolves dot elements against a folder; false if it leaves the
-// vault or names a folder.
+// cleanRelative resolves dot elements relative to a folder. It returns false if the
+// result is outside the vault or is a folder.
 func cleanRelative(folder, link string) (string, bool) {
 	var parts []string
 	if folder != "" {
@@ -348,8 +352,8 @@ func cleanRelative(folder, link string) (string, bool) {
 	return p, p != "" && !strings.HasSuffix(link, "/")
 }
 
-// exact finds the file at a vault path: as spelled, else the first in byte
-// order that differs only in case or composition.
+// exact finds the file at a vault path, preferably with this spelling. Otherwise it
+// returns the first in byte order that differs only in case or normalization.
 func (v view) exact(path string) (string, bool) {
 	folded := fold(path)
 	best, found := "", false
@@ -371,8 +375,8 @@ func (v view) exact(path string) (string, bool) {
 	return best, found
 }
 
-// better reports whether p, which equals best except for spelling, is
-// preferred.
+// better reports whether p is preferred to best, from which it differs only in spelling.
+// spelled is the spelling in the link.
 func (v view) better(spelled, p, best string, found bool) bool {
 	if !found {
 		return true
@@ -383,7 +387,7 @@ func (v view) better(spelled, p, best string, found bool) bool {
 	return p < best
 }
 
-// shortest finds the file with the fewest characters whose path ends in link.
+// shortest finds the file with the fewest characters whose path ends in the link.
 func (v view) shortest(link string) (string, bool) {
 	folded := fold(link)
 	name := base(folded)

@@ -65,7 +65,7 @@ func TestAliasesNeverResolve(t *testing.T) {
 	}
 }
 
-// slowResolve implements the rule in its plainest form: it checks every file.
+// slowResolve implements the rules of Resolve naively: it checks every file.
 func slowResolve(files []string, source, link string) (string, bool) {
 	if link == "" {
 		return source, true
@@ -133,7 +133,7 @@ func TestResolveAgainstSlow(t *testing.T) {
 			}
 		}
 		ix := NewIndex(files)
-		if rng.IntN(2) == 0 { // the incremental way must give the same index
+		if rng.IntN(2) == 0 { // building the index incrementally must give the same index
 			ix = NewIndex(nil)
 			for _, i := range rng.Perm(len(files)) {
 				ix.Add(files[i])
@@ -161,7 +161,7 @@ func TestFold(t *testing.T) {
 	}
 }
 
-// memory is a vault in a map.
+// memory is a vault in memory.
 type memory map[string]string
 
 func (m memory) Paths() []string {

@@ -5,38 +5,38 @@ import (
 	"strings"
 )
 
-// writer computes the new text of one link.
+// writer rewrites one link.
 type writer struct {
 	pl     *planner
 	link   Link
 	text   []byte
-	source string // the linking file, before
-	old    string // the file the link means, before the move
-	want   string // and its path afterwards
+	source string // path of the file with the link, before the move
+	old    string // the file that the link resolves to before the move
+	want   string // the path of that file after the move
 }
 
-// form is a way to name a file in a link.
+// form is a way to write the path of a file in a link.
 type form uint8
 
 const (
-	bare     form = iota // the name alone
-	tail                 // as many folders as in the link
-	fromHere             // from the source's folder, "../" only where needed
-	fromTop              // the vault path
+	bare     form = iota // only the name
+	tail                 // the name with as many folders as in the link
+	fromHere             // relative to the source's folder, with "../" only if needed
+	fromTop              // vault path
 	dotted               // "./x" or "../x"
 	rooted               // "/A/x"
 )
 
-// forms lists the forms to try: the link's own, the form for new links, then those that
-// work for any file.
+// forms lists the forms to try: the link's own, the one for new links, and finally those
+// that work for any file.
 func (w *writer) forms() []form {
 	own := w.ownForm()
 	format := map[LinkFormat]form{Shortest: bare, Relative: fromHere, Absolute: fromTop}[w.pl.opts.Format]
 	return []form{own, format, fromTop, dotted, rooted}
 }
 
-// ownForm returns the form of the link. If several forms fit, as for a bare name in a note
-// beside its target, the form for new links decides.
+// ownForm returns the current form of the link. If it has several, such as a bare name of
+// a note in the same folder, the form for new links is preferred.
 func (w *writer) ownForm() form {
 	p := w.link.Path
 	switch {
@@ -46,7 +46,7 @@ func (w *writer) ownForm() form {
 		return rooted
 	case isDotted(p):
 		if w.pl.opts.Format == Relative && !strings.HasPrefix(p, "./") {
-			return fromHere // "../x", which this format writes too
+			return fromHere // "../x" also occurs in this form
 		}
 		return dotted
 	}
@@ -62,8 +62,8 @@ func (w *writer) ownForm() form {
 	plain := !strings.Contains(p, "/")
 	switch {
 	case plain && (w.pl.opts.Format == Shortest || w.link.Kind == Wiki && (w.pl.opts.Format == Relative || !top)):
-		// A bare wikilink means a name anywhere, also in a note beside the file: it is written
-		// like the same link in other folders.
+		// A bare wikilink refers to a name in any folder, so it stays bare even if the file is
+		// in the same folder as the note.
 		return bare
 	case top && w.pl.opts.Format == Absolute:
 		return fromTop
@@ -79,7 +79,7 @@ func (w *writer) ownForm() form {
 	return tail
 }
 
-// path writes the wanted file in a form, as a path with its extension.
+// path returns the new path in a form, including the extension.
 func (w *writer) path(f form) string {
 	switch f {
 	case bare:
@@ -98,7 +98,7 @@ func (w *writer) path(f form) string {
 	return w.want
 }
 
-// relative returns the path of a file from a folder, with "./" or "../".
+// relative returns path relative to folder, beginning with "./" or "../".
 func relative(folder, path string) string {
 	var from []string
 	if folder != "" {
@@ -115,7 +115,8 @@ func relative(folder, path string) string {
 	return strings.Repeat("../", len(from)-same) + strings.Join(to[same:], "/")
 }
 
-// write finds the change with which the link finds its file; false if there is none.
+// write finds a rewrite with which the link resolves to the new path. It returns false if
+// there is none.
 func (w *writer) write() (rewrite, bool) {
 	for _, f := range w.forms() {
 		for _, p := range w.extensions(w.path(f)) {
@@ -128,7 +129,7 @@ func (w *writer) write() (rewrite, bool) {
 			}
 			r := rewrite{splices: splices}
 			if w.link.Kind == Wiki && strings.ContainsAny(p, "`$%<\\") {
-				r.other = w.asMarkdown() // could close a formula or comment that was plain text before
+				r.other = w.asMarkdown() // a new $ or %% could close a formula or comment that was plain text before
 			}
 			return r, true
 		}
@@ -141,8 +142,8 @@ func (w *writer) write() (rewrite, bool) {
 	return rewrite{}, false
 }
 
-// extensions returns the spellings of a path to try: with ".md" if the link has it, else
-// without and then with.
+// extensions returns the variants of a path to try: with ".md" if the link has it,
+// otherwise first without and then with it.
 func (w *writer) extensions(p string) []string {
 	if !isNote(p) || w.link.Kind == CanvasFile || len(base(p)) == len(".md") {
 		return []string{p}
@@ -153,7 +154,8 @@ func (w *writer) extensions(p string) []string {
 	return []string{p[:len(p)-len(".md")], p}
 }
 
-// splices writes path p into the link, nil if its syntax can't hold it.
+// splices writes path p into the link. It returns nil if the link's syntax can't express
+// p.
 func (w *writer) splices(p string) []Splice {
 	l := w.link
 	var raw string
@@ -179,14 +181,14 @@ func (w *writer) splices(p string) []Splice {
 	return out
 }
 
-// fitsWiki reports whether a wikilink can hold a path.
+// fitsWiki reports whether a wikilink can contain a path.
 func fitsWiki(p string) bool {
 	return !strings.ContainsAny(p, "[]|#\n\r") && strings.Trim(p, " \t") == p && !strings.HasSuffix(p, "\\") &&
 		!strings.Contains(p, "://")
 }
 
-// asMarkdown replaces a wikilink by a markdown link, which can name any file:
-// no wikilink can name "C# notes.md". A property can't contain a markdown link.
+// asMarkdown replaces a wikilink by a Markdown link, which can express any path: no
+// wikilink can express "C# notes.md". A property can't contain a Markdown link.
 func (w *writer) asMarkdown() []Splice {
 	l := w.link
 	if l.quote != unquoted && l.quote != jsonString {
@@ -196,7 +198,7 @@ func (w *writer) asMarkdown() []Splice {
 	if shown == "" {
 		shown = stem(w.want)
 	}
-	// A backslash doesn't prevent ` from ending a code span; an entity does.
+	// A backslash doesn't prevent ` from closing a code span, but an entity does.
 	text := strings.NewReplacer("\\", "\\\\", "[", "\\[", "]", "\\]", "`", "&#96;", "$", "&#36;", "%%", "&#37;%").Replace(shown)
 	p := relative(dir(w.pl.now(w.source)), w.want)
 	if w.pl.opts.Format != Relative {
@@ -220,7 +222,7 @@ func (w *writer) asMarkdown() []Splice {
 	return []Splice{{Span: l.Span, New: quoted}}
 }
 
-// stem returns a file's name as shown: without ".md".
+// stem returns a file's name as displayed: without ".md".
 func stem(path string) string {
 	name := base(path)
 	if isNote(name) {
@@ -229,8 +231,8 @@ func stem(path string) string {
 	return name
 }
 
-// alias renames a shown text that is the file's old name, or the old path as
-// written, to the new one.
+// alias renames a displayed text if it is the file's old name, or the old path as
+// written.
 func (w *writer) alias(p string) (Splice, bool) {
 	l := w.link
 	if l.Alias == "" || l.Kind != Wiki && l.Kind != Markdown || base(w.old) == base(w.want) {
@@ -249,13 +251,13 @@ func (w *writer) alias(p string) (Splice, bool) {
 	}
 	quoted, ok := l.quote.encode(to)
 	if !ok || to == "" || strings.ContainsAny(to, "[]|`\\\n\r") {
-		return Splice{}, false // the shown text may stay the same, but the link must not break
+		return Splice{}, false // the displayed text may stay, but the link must not break
 	}
 	a, z := trim(w.text, l.AliasSpan.Start, l.AliasSpan.End)
 	return Splice{Span: Span{Start: a, End: z}, New: quoted}, true
 }
 
-// encode encodes text for the quotes around a link.
+// encode encodes s for the kind of string that contains the link.
 func (q quoting) encode(s string) (string, bool) {
 	switch q {
 	case yamlPlain:
@@ -285,8 +287,8 @@ func (q quoting) encode(s string) (string, bool) {
 	return s, true
 }
 
-// encodeDestination writes a path as a markdown destination, percent-encoded where
-// required. Non-ASCII characters are encoded where the old destination encoded them.
+// encodeDestination writes a path as a Markdown destination, percent-encoded where
+// required. Non-ASCII characters are encoded only if the old destination encoded them.
 func encodeDestination(p string, angle bool, old []byte) string {
 	beyondASCII := false
 	for i := 0; i+2 < len(old); i++ {
@@ -319,7 +321,7 @@ func encodeDestination(p string, angle bool, old []byte) string {
 	return b.String()
 }
 
-// balanced reports whether parentheses may be in a destination unencoded.
+// balanced reports whether the parentheses in a destination may stay unencoded.
 func balanced(p string) bool {
 	depth := 0
 	for i := 0; i < len(p); i++ {

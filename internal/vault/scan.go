@@ -7,7 +7,7 @@ import (
 	"sort"
 )
 
-// Kind is how a link is written.
+// Kind is the syntax of a link.
 type Kind uint8
 
 const (
@@ -17,34 +17,34 @@ const (
 	Markdown
 	// Reference is a definition, [label]: destination "title".
 	Reference
-	// Autolink is <https://…> or a bare URL; always external.
+	// Autolink is <https://…> or a bare URL. It is always external.
 	Autolink
-	// CanvasFile is the file of a canvas node, an exact vault path.
+	// CanvasFile is the file of a canvas node, as an exact vault path.
 	CanvasFile
 )
 
-// quoting says how the text of a link is encoded in the file.
+// quoting is the way a link's text is encoded in the file.
 type quoting uint8
 
 const (
 	unquoted   quoting = iota
-	yamlPlain          // a plain scalar of the front matter
+	yamlPlain          // plain scalar in front matter
 	yamlSingle         // 'it''s'
 	yamlDouble         // "a \"b\""
-	jsonString         // a string of a canvas
+	jsonString         // string in a canvas
 )
 
-// Link is one link with the spans of its parts, as byte offsets in the scanned text; a
-// missing part has an empty span at its would-be position. The strings are decoded:
-// without percent-encoding, escapes and surrounding space.
+// Link is a link with the spans of its parts, which are byte offsets in the scanned text.
+// A missing part has an empty span where it would be. The strings are decoded: without
+// percent-encoding, escapes and surrounding space.
 type Link struct {
 	Kind     Kind
 	Embed    bool // ![[…]] or ![…](…)
 	External bool // has a scheme, such as https:
 
-	Span        Span // all of it, the ! included
-	PathSpan    Span // the target without subpath; inside < > if present
-	SubpathSpan Span // "#heading#sub" or "#^block", the # included
+	Span        Span // the whole link, including !
+	PathSpan    Span // the target without subpath and angle brackets
+	SubpathSpan Span // "#heading#sub" or "#^block", including #
 	AliasSpan   Span // the text after | or between [ and ]
 
 	Path    string
@@ -54,23 +54,23 @@ type Link struct {
 	quote quoting
 	angle bool // the destination is in < >
 	aside bool // in the text of an HTML block or a comment
-	table bool // the alias is set off by \|
+	table bool // the alias follows \| instead of |
 }
 
 // Heading is an ATX or setext heading.
 type Heading struct {
 	Level    int // 1 to 6
 	Text     string
-	Span     Span // its lines, without the last line ending
-	TextSpan Span // without the marks
+	Span     Span // all its lines, without the last line ending
+	TextSpan Span // without # or underline
 	Setext   bool // underlined
-	Nested   bool // inside a quote or a list: it does not begin a section
+	Nested   bool // inside a quote or a list, so it does not begin a section
 }
 
 // BlockKind is the kind of an outermost block.
 type BlockKind uint8
 
-// The kinds of blocks.
+// The kinds of outermost blocks.
 const (
 	BlockParagraph BlockKind = iota
 	BlockHeading
@@ -85,45 +85,44 @@ const (
 	BlockFootnote
 )
 
-// Block is an outermost block: its lines, without the last line ending.
+// Block is an outermost block. Its span excludes the last line ending.
 type Block struct {
 	Kind BlockKind
 	Span Span
 }
 
-// Item is a list item from its marker up to the items within it.
+// Item is a list item. Its span ends before any nested item.
 type Item struct {
-	Level int // 0 for an item of an outermost list
+	Level int // 0 for items of an outermost list
 	Span  Span
 
-	closed bool // an item within it has begun
+	closed bool // a nested item has begun
 }
 
-// Tag is an inline #tag, Name without the #.
+// Tag is an inline #tag. Name excludes the #.
 type Tag struct {
 	Name string
 	Span Span
 }
 
-// BlockID is the ^id at the end of a block, ID without the ^.
+// BlockID is the ^id at the end of a block. ID excludes the ^.
 type BlockID struct {
 	ID   string
 	Span Span
 }
 
-// Use is a link by reference, [text][label], [label][] or [label], whose label
-// is defined in the note. The definition, a [Link] of kind [Reference], has the
-// destination.
+// Use is a reference link, [text][label], [label][] or [label], whose label is defined in
+// the note. The destination is in the definition, a [Link] of kind [Reference].
 type Use struct {
 	Span  Span
 	Label string
 	Image bool
-	Path  string // of the definition, as in Link
+	Path  string // path of the definition, as in Link
 }
 
 // Note holds the parts of a note's text, in order of appearance. HTML comments and math
-// are skipped. Code is listed, but its content is not scanned. The links and tags in
-// %%comments%% count, as they do in Obsidian.
+// are skipped. Code is listed but not scanned. Links and tags in %%comments%% are
+// included, as in Obsidian.
 type Note struct {
 	FrontMatter FrontMatter
 	Headings    []Heading
@@ -131,12 +130,12 @@ type Note struct {
 	Uses        []Use
 	Tags        []Tag
 	BlockIDs    []BlockID
-	Code        []Span // code spans with their ticks, the lines of code blocks
+	Code        []Span // code spans including backticks, and lines of code blocks
 	Blocks      []Block
 	Items       []Item
 }
 
-// Title is the text of the first level 1 heading, "" for none.
+// Title returns the text of the first level 1 heading, or "".
 func (n *Note) Title() string {
 	for _, h := range n.Headings {
 		if h.Level == 1 {
@@ -146,8 +145,8 @@ func (n *Note) Title() string {
 	return ""
 }
 
-// Scan scans a note. It accepts any bytes and takes time linear in their number. Its only
-// error is that ctx has ended.
+// Scan scans a note. It accepts any bytes and takes linear time. It fails only if ctx has
+// ended.
 func Scan(ctx context.Context, text []byte) (*Note, error) {
 	n := &Note{FrontMatter: FindFrontMatter(text)}
 	start := n.FrontMatter.Body
@@ -160,7 +159,7 @@ func Scan(ctx context.Context, text []byte) (*Note, error) {
 	return n, nil
 }
 
-// scanBody scans the markdown of text from an offset on.
+// scanBody scans the Markdown in text[start:].
 func (n *Note) scanBody(ctx context.Context, text []byte, start int) error {
 	b := blockScanner{text: text, note: n}
 	b.run(ctx, start)
@@ -168,8 +167,8 @@ func (n *Note) scanBody(ctx context.Context, text []byte, start int) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	slices.SortFunc(n.Code, func(a, b Span) int { return a.Start - b.Start }) // blocks came first
-	// A link ends after the links in its text, but starts before them.
+	slices.SortFunc(n.Code, func(a, b Span) int { return a.Start - b.Start }) // code blocks were added before code spans
+	// Links are in order of their end, so a link comes after the links in its text.
 	sortLinks(n.Links)
 	n.dropTagsInLinks()
 	return nil
@@ -182,9 +181,9 @@ func sortLinks(links []Link) {
 	}
 }
 
-// ScanLinks returns the links of a note or canvas, selected by the path's extension; other
-// files have none. A canvas that is not JSON has none either, as Obsidian can't open it.
-// Its only error is that ctx has ended.
+// ScanLinks returns the links of a note or canvas, depending on the path's extension.
+// Other files have none, and neither has a canvas that isn't JSON, as Obsidian can't open
+// it. ScanLinks fails only if ctx has ended.
 func ScanLinks(ctx context.Context, path string, text []byte) ([]Link, error) {
 	switch {
 	case isNote(path):
@@ -203,7 +202,8 @@ func ScanLinks(ctx context.Context, path string, text []byte) ([]Link, error) {
 	return nil, nil
 }
 
-// dropTagsInLinks removes tags in link text, such as [see #a](b). Both lists are in order.
+// dropTagsInLinks removes tags inside link texts, such as [see #a](b). Both lists are
+// sorted.
 func (n *Note) dropTagsInLinks() {
 	if len(n.Tags) == 0 || len(n.Links) == 0 {
 		return

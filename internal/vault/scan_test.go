@@ -16,8 +16,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// show writes links as "kind path#subpath|alias", one a word, external ones as
-// "ext:".
+// show formats links as "kind path#subpath|alias", separated by blanks; external ones
+// begin with "ext:".
 func show(text []byte, links []Link) string {
 	var out []string
 	for _, l := range links {
@@ -126,7 +126,7 @@ func TestScanLinks(t *testing.T) {
 	}
 }
 
-// Every part's span must cover exactly the bytes it names.
+// The span of each part must cover exactly its bytes.
 func TestLinkSpans(t *testing.T) {
 	for _, c := range []struct{ text, whole, path, subpath, alias string }{
 		{"é ![[A/b#c#d|e f]] x", "![[A/b#c#d|e f]]", "A/b", "#c#d", "e f"},
@@ -206,8 +206,8 @@ func TestScanCanvas(t *testing.T) {
 	}
 }
 
-// goldmark, a complete CommonMark parser, must find the same destinations in text made of
-// constructs that both support.
+// In text of constructs that both support, goldmark, a complete CommonMark parser, must
+// find the same destinations.
 func TestScanAgainstGoldmark(t *testing.T) {
 	stress.SkipTiny(t)
 	pieces := []string{"[a](x.md)", "![a](y.png)", "`", "``", "```", "~~~", "\n", "\n", "\n\n", "\n\n", "    ", "  ", "\t", "- ", "* ", "1. ", "2) ", "> ", ">",
@@ -222,13 +222,13 @@ func TestScanAgainstGoldmark(t *testing.T) {
 			b.WriteString(pieces[rng.IntN(len(pieces))])
 		}
 		src := b.String()
-		// goldmark counts the columns of a tab after nested markers from the wrong stop, and
-		// keeps a nested empty item open over a blank line.
+		// goldmark has two bugs: it counts the columns of a tab after nested markers from
+		// the wrong tab stop, and keeps a nested empty item open after a blank line.
 		if strings.Contains(src, " \t") || emptyItem.MatchString(src) {
 			continue
 		}
-		// We intentionally differ in front matter, HTML blocks as prose, the end of an HTML
-		// comment's line, and uses of references.
+		// We differ on purpose in front matter, HTML blocks as prose, the rest of the line
+		// after an HTML comment, and reference links.
 		if strings.HasPrefix(src, "---") || strings.Contains(src, "<b c") || strings.Contains(src, "<!--") || strings.Contains(src, "[[") {
 			continue
 		}
@@ -252,7 +252,7 @@ func TestScanAgainstGoldmark(t *testing.T) {
 				got = append(got, l.Path)
 			}
 		}
-		// A use of [d] is a link to goldmark; we keep definitions instead.
+		// goldmark reports each use of [d] as a link; we report its definition instead.
 		want = slices.DeleteFunc(want, func(s string) bool { return s == "q.md" })
 		if !slices.Equal(got, want) {
 			t.Errorf("%q: got %q, goldmark %q", src, got, want)
@@ -267,8 +267,8 @@ func TestScanAgainstGoldmark(t *testing.T) {
 	}
 }
 
-// Each of these texts made some scanner quadratic: 256 KiB must take about 16 times the
-// processor time of 16 KiB, not 256 times.
+// Each of these texts took quadratic time in some scanner. 256 KiB must take about 16
+// times the processor time of 16 KiB, not 256 times.
 func TestScanIsLinear(t *testing.T) {
 	stress.SkipShort(t)
 	for _, unit := range []string{"[[", "[", "![", "[](", "[](<", "[](a \"", "[](a '", "`", "` `` ``` ", "%%", "$", "$x ", "$$", "<", "<a b=\"", "<!--", "<!-- \n", "[a]: ", "[[a", "]]", "]",

@@ -15,34 +15,35 @@ type Operation string
 
 // The operations.
 const (
-	OpAppend  Operation = "append"  // at its end
-	OpPrepend Operation = "prepend" // at its beginning
-	OpReplace Operation = "replace" // its content
-	OpBefore  Operation = "before"  // lines before it
-	OpAfter   Operation = "after"   // lines after it
+	OpAppend  Operation = "append"  // at the part's end
+	OpPrepend Operation = "prepend" // at the part's beginning
+	OpReplace Operation = "replace" // the part's content
+	OpBefore  Operation = "before"  // insert lines before the part
+	OpAfter   Operation = "after"   // insert lines after the part
 )
 
 // PartEdit is a change of one part of a note.
 type PartEdit struct {
 	Operation Operation
-	Content   string // lines end in \n; they get the note's line ending
-	Create    bool   // make a heading that is missing
+	Content   string // lines end in \n, which is converted to the note's line ending
+	Create    bool   // create a missing heading
 }
 
 var (
-	// ErrOperation is for an operation that is not one of the five.
+	// ErrOperation is returned if the operation is not one of the five.
 	ErrOperation = fault.New(fault.InvalidArgument, "invalid operation", "use append, prepend, replace, before or after")
-	// ErrStructure is returned if the content would change text outside the part: an open
-	// code fence, a line of ==== under text, a comment.
+	// ErrStructure is returned if the content would change the meaning of text outside
+	// the part, for example by an open code fence, a comment, or a line of ==== after
+	// text.
 	ErrStructure = fault.New(fault.InvalidArgument, "the content would change what stands outside the part",
 		"close what it opens: a code fence, a comment, an HTML block; or edit the text of the file")
 )
 
-// EditSection returns the splices that change the section named by a path, "" for the
-// whole note without its front matter. Content is inserted as lines. The heading remains,
-// and so do the blank lines before the next one; a replacement may repeat the heading. If
-// a path is missing and Create is set, the missing headings are added at the end of the
-// innermost existing section.
+// EditSection returns the splices that change the section named by path; "" is the whole
+// note without its front matter. Content is inserted as separate lines. The heading
+// stays, and so do the blank lines before the next heading. A replacement may repeat the
+// heading. If the section is missing and e.Create is set, the missing headings are added
+// at the end of the innermost existing section.
 func EditSection(ctx context.Context, text []byte, path string, e PartEdit) ([]Splice, error) {
 	n, err := Scan(ctx, text)
 	if err != nil {
@@ -64,7 +65,8 @@ func EditSection(ctx context.Context, text []byte, path string, e PartEdit) ([]S
 	return createSection(ctx, text, n, sections, path, e)
 }
 
-// createSection adds the missing headings of a path, each one level below the last.
+// createSection adds the missing headings of a path, each one level below the previous
+// one.
 func createSection(ctx context.Context, text []byte, n *Note, sections []Section, path string, e PartEdit) ([]Splice, error) {
 	names := splitPath(path)
 	parent := Section{Span: Span{Start: n.FrontMatter.Body, End: len(text)}, Body: Span{Start: n.FrontMatter.Body, End: len(text)}, Parent: -1}
@@ -88,8 +90,8 @@ func createSection(ctx context.Context, text []byte, n *Note, sections []Section
 	return editSection(ctx, text, n, &parent, PartEdit{Operation: OpAppend, Content: b.String() + e.Content})
 }
 
-// editSection first tries the splice unchanged. If the lines would merge with their
-// neighbours, it adds blank lines around them.
+// editSection first tries to insert the content as it is. If its lines would merge with
+// their neighbors, blank lines are added around them.
 func editSection(ctx context.Context, text []byte, n *Note, s *Section, e PartEdit) ([]Splice, error) {
 	splice, err := sectionSplice(ctx, text, n, s, e)
 	if err != nil {
@@ -109,7 +111,7 @@ func editSection(ctx context.Context, text []byte, n *Note, s *Section, e PartEd
 
 func sectionSplice(ctx context.Context, text []byte, n *Note, s *Section, e PartEdit) (Splice, error) {
 	content := e.Content
-	last := lastTextEnd(text, s) // after the last line that is not blank
+	last := lastTextEnd(text, s) // the end of the last line that isn't blank
 	switch e.Operation {
 	case OpAppend:
 		blank := last < s.Span.End && s.Span.End < len(text) && !continues(text, n, last, content) && last > s.Body.Start
@@ -132,7 +134,7 @@ func sectionSplice(ctx context.Context, text []byte, n *Note, s *Section, e Part
 				if len(bytes.TrimSpace(text[from:end])) > 0 {
 					break
 				}
-				from = next // blank lines under the heading remain
+				from = next // keep the blank lines after the heading
 			}
 		} else {
 			content = ""
@@ -146,7 +148,7 @@ func sectionSplice(ctx context.Context, text []byte, n *Note, s *Section, e Part
 	return Splice{}, ErrOperation
 }
 
-// dropHeading removes the section's own heading from a replacement that repeats it.
+// dropHeading removes the section's heading from the start of a replacement.
 func dropHeading(ctx context.Context, content string, s *Section) (string, error) {
 	if s.Heading.Level == 0 {
 		return content, nil
@@ -164,8 +166,8 @@ func dropHeading(ctx context.Context, content string, s *Section) (string, error
 	return content[next:], nil
 }
 
-// lastTextEnd returns the offset after the section's last line that is not
-// blank, its line ending included.
+// lastTextEnd returns the offset after the section's last line that isn't blank,
+// including its line ending.
 func lastTextEnd(text []byte, s *Section) int {
 	start, end := trim(text, s.Body.Start, s.Body.End)
 	if start == end {
@@ -197,8 +199,8 @@ func continues(text []byte, n *Note, end int, content string) bool {
 	return false
 }
 
-// lines makes a splice of whole lines. It goes to the start of a line, or to the end of a
-// text without a last line ending, which then still has none.
+// lines makes a splice that inserts content as whole lines, at the start of a line or at
+// the end of the text. If the text has no final line ending, it doesn't get one.
 func lines(text []byte, at Span, content string) Splice {
 	eol := lineEnding(text)
 	content = strings.ReplaceAll(strings.ReplaceAll(content, "\r\n", "\n"), "\n", eol)
@@ -214,7 +216,7 @@ func lines(text []byte, at Span, content string) Splice {
 	return Splice{Span: at, New: content}
 }
 
-// keepsHeadings verifies that a splice does not change the headings outside it.
+// keepsHeadings reports whether a splice leaves the headings outside it unchanged.
 func keepsHeadings(ctx context.Context, text []byte, n *Note, s Splice) (bool, error) {
 	out, err := ApplySplices(text, []Splice{s})
 	if err != nil {
@@ -262,10 +264,10 @@ func sameHeadings(n, after *Note, s Splice) bool {
 	return true
 }
 
-// EditBlock returns the splices that change the block with an id. The id remains. In a
-// paragraph or list item, content is appended and prepended unchanged; in a block with its
-// id on a line of its own, and before or after any block, it is inserted as lines. Rows
-// for a table go below its head.
+// EditBlock returns the splices that change the block with an id. The id stays. Content is
+// added directly to the text of a paragraph or list item. It is inserted as separate lines
+// if the id is on its own line, or if the content goes before or after the block. Rows for
+// a table go below its header.
 func EditBlock(ctx context.Context, text []byte, id string, e PartEdit) ([]Splice, error) {
 	n, err := Scan(ctx, text)
 	if err != nil {
@@ -335,7 +337,7 @@ func blockSplice(text []byte, p Part, e PartEdit) (Splice, error) {
 	return Splice{}, ErrOperation
 }
 
-// tableRows returns the start of the rows of a table.
+// tableRows returns the offset of a table's first row after the header.
 func tableRows(text []byte, table Span) int {
 	_, next := lineEnd(text, table.Start)
 	_, next = lineEnd(text, next)
@@ -347,8 +349,8 @@ func hasTableHead(content string) bool {
 	return len(rows) > 1 && isDelimiterRow([]byte(rows[1]))
 }
 
-// ReadPart returns the span of the part named by a target: a heading's section with its
-// heading, or the block with an id that starts with "^".
+// ReadPart returns the span of the part named by target: a section with its heading, or a
+// block if target is an id that starts with "^".
 func ReadPart(ctx context.Context, text []byte, target string) (Span, error) {
 	n, err := Scan(ctx, text)
 	if err != nil {

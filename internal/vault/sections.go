@@ -11,28 +11,28 @@ import (
 	"quarry/fault"
 )
 
-// PathSeparator separates the headings of a path, outermost first.
+// PathSeparator separates the headings of a path, which begins with the outermost one.
 const PathSeparator = "::"
 
 // Section is a heading and the text under it.
 type Section struct {
 	Heading Heading
-	Path    []string // the headings above it, and its own
-	Line    int      // of the heading, from 1
-	Parent  int      // index of the section it is in, -1 for none
-	// Span is whole lines: from the heading up to the next one of its level or higher.
-	// Body is Span without the heading.
+	Path    []string // the headings of the enclosing sections, and its own
+	Line    int      // of the heading, starting at 1
+	Parent  int      // index of the enclosing section, -1 if there is none
+	// Span consists of whole lines, from the heading up to the next heading of the same
+	// or a higher level. Body is Span without the heading.
 	Span, Body Span
 }
 
-// Name is the section's path as written in a target.
+// Name returns the section's path in the notation of a target.
 func (s *Section) Name() string { return strings.Join(s.Path, PathSeparator) }
 
-// Sections returns the sections of a note, in order. Headings in quotes and lists don't
-// begin a section.
+// Sections returns the sections of a note in order. Headings in quotes and lists don't
+// begin sections.
 func (n *Note) Sections(text []byte) []Section {
 	var out []Section
-	var open []int // indexes of the sections the line is in
+	var open []int // indexes of the sections that contain the current line
 	line, at := 1, 0
 	for _, h := range n.Headings {
 		if h.Nested {
@@ -60,7 +60,7 @@ func (n *Note) Sections(text []byte) []Section {
 
 func (s *Section) end(at int) { s.Span.End, s.Body.End = at, at }
 
-// lineStart returns the offset of the line that holds an offset.
+// lineStart returns the start of the line that contains an offset.
 func lineStart(text []byte, at int) int {
 	start := bytes.LastIndexByte(text[:at], '\n') + 1
 	if start == 0 && bytes.HasPrefix(text, []byte(bom)) {
@@ -69,7 +69,7 @@ func lineStart(text []byte, at int) int {
 	return start
 }
 
-// NoPartError reports a missing part of a note; Have lists the existing ones.
+// NoPartError reports that a note lacks a part. Have lists the parts it has.
 type NoPartError struct {
 	Kind string // heading, block or property
 	Want string
@@ -80,7 +80,7 @@ func (e *NoPartError) Error() string {
 	return fmt.Sprintf("the note has no %s %q", e.Kind, fault.Clip(e.Want, 100))
 }
 
-// Unwrap returns the code.
+// Unwrap returns the error code.
 func (e *NoPartError) Unwrap() error { return fault.NotFound }
 
 // Hint lists the existing parts.
@@ -106,10 +106,10 @@ func (e *AmbiguousPartError) Error() string {
 	return fmt.Sprintf("%d headings are called %q", len(e.Names), fault.Clip(e.Want, 100))
 }
 
-// Unwrap returns the code.
+// Unwrap returns the error code.
 func (e *AmbiguousPartError) Unwrap() error { return fault.InvalidArgument }
 
-// Hint says how to distinguish them.
+// Hint says how to choose one of the sections.
 func (e *AmbiguousPartError) Hint() string {
 	total, seen := map[string]int{}, map[string]int{}
 	how := "name the headings above it too, joined by " + PathSeparator
@@ -128,10 +128,11 @@ func (e *AmbiguousPartError) Hint() string {
 	return how + ": " + strings.Join(places, ", ")
 }
 
-// FindSection returns the index of the section named by a path: outer headings may be
-// omitted. A path that fits several sections is an error, unless it is the whole path of
-// one. Headings are compared as written, else in any case and without their markup. Of
-// several with the same path, "Log[2]" is the second, unless a heading has that text.
+// FindSection returns the index of the section with a path. Outer headings may be
+// omitted. A path that matches several sections is an error, unless it is the complete
+// path of exactly one. Headings are compared literally or, if none matches, ignoring case
+// and markup. "Log[2]" means the second section with the path "Log", unless a heading has
+// the text "Log[2]".
 func FindSection(sections []Section, path string) (int, error) {
 	found := findSections(sections, path)
 	if len(found) == 0 {
@@ -158,7 +159,7 @@ func FindSection(sections []Section, path string) (int, error) {
 	return 0, e
 }
 
-// numbered splits off the number in brackets at the end of a path.
+// numbered splits off a number in brackets from the end of a path.
 func numbered(path string) (name string, n int, ok bool) {
 	name, ok = strings.CutSuffix(strings.TrimSpace(path), "]")
 	i := strings.LastIndexByte(name, '[')
@@ -169,8 +170,8 @@ func numbered(path string) (name string, n int, ok bool) {
 	return name[:i], n, err == nil && n > 0
 }
 
-// findSections returns the sections that match a path, by the strictest reading with a
-// match.
+// findSections returns the sections that match a path by the strictest comparison that
+// finds any.
 func findSections(sections []Section, path string) []int {
 	for _, want := range targetPaths(path) {
 		for _, same := range []func(a, b string) bool{
@@ -193,8 +194,9 @@ func findSections(sections []Section, path string) []int {
 	return nil
 }
 
-// targetPaths returns the ways to read a path: as one heading, which may contain the
-// separator, and split; with and without the #s that callers copy along.
+// targetPaths returns the ways to read a path: as a single heading, which may contain the
+// separator, and split at the separators. Both are tried with and without #s, which
+// callers may have copied.
 func targetPaths(path string) [][]string {
 	split := splitPath(path)
 	out := [][]string{{strings.TrimSpace(path)}}
@@ -230,7 +232,8 @@ func fitsEnd(have, want []string, same func(a, b string) bool) bool {
 	return len(have) >= len(want) && slices.EqualFunc(have[len(have)-len(want):], want, same)
 }
 
-// fitsWithin reports whether the last headings are the same and the others in this order.
+// fitsWithin reports whether have and want end in the same heading and the other headings
+// of want occur in have in the same order.
 func fitsWithin(have, want []string, same func(a, b string) bool) bool {
 	if !same(have[len(have)-1], want[len(want)-1]) {
 		return false
@@ -244,8 +247,8 @@ func fitsWithin(have, want []string, same func(a, b string) bool) bool {
 	return len(want) == 0
 }
 
-// plainHeading returns a heading as shown, in one case: links by their text, without
-// emphasis, code ticks and escapes.
+// plainHeading normalizes a heading: it folds case, replaces links by their text, and
+// removes emphasis, code ticks and escapes.
 func plainHeading(s string) string {
 	text := []byte(s)
 	var note Note
@@ -272,16 +275,16 @@ func plainHeading(s string) string {
 	return fold(strings.Join(strings.Fields(out), " "))
 }
 
-// Part is a block that has an id.
+// Part is a block with an id.
 type Part struct {
 	ID      BlockID
 	Kind    BlockKind
-	Span    Span // including the id, if it is inside the block
-	Content Span // without it
-	Alone   bool // the id is on a line of its own, after the block
+	Span    Span // includes the id if that is inside the block
+	Content Span // excludes the id
+	Alone   bool // the id is on its own line after the block
 }
 
-// FindBlock returns the block with an id; case is ignored, as in Obsidian.
+// FindBlock returns the block with an id. As in Obsidian, case is ignored.
 func (n *Note) FindBlock(text []byte, id string) (Part, error) {
 	id = strings.TrimPrefix(strings.TrimSpace(id), "^")
 	e := &NoPartError{Kind: "block", Want: id}
@@ -297,7 +300,8 @@ func (n *Note) FindBlock(text []byte, id string) (Part, error) {
 	return Part{}, e
 }
 
-// Parts returns the block of each id of the note, in order; for a repeated id, the first.
+// Parts returns the blocks with ids, in order. If an id is repeated, only its first block
+// counts.
 func (n *Note) Parts(text []byte) []Part {
 	var out []Part
 	first := map[string]int{} // index in out, plus 1
@@ -316,7 +320,7 @@ func (n *Note) Parts(text []byte) []Part {
 }
 
 // lastBefore returns the index of the last span that begins at or before an offset, or -1.
-// The spans of blocks are sorted and disjoint, and so are the spans of items.
+// The list must be sorted and its spans disjoint, as they are for blocks and for items.
 func lastBefore[T any](list []T, at int, span func(*T) Span) int {
 	i, _ := slices.BinarySearchFunc(list, at, func(t T, at int) int {
 		if span(&t).Start <= at {
@@ -327,8 +331,8 @@ func lastBefore[T any](list []T, at int, span func(*T) Span) int {
 	return i - 1
 }
 
-// part finds the block an id belongs to: the list item or outermost block that
-// contains it or, if it is alone on its line, the block before.
+// part finds the block that an id belongs to: the list item or outermost block that
+// contains it or, if the id is alone on its line, the preceding block.
 func (n *Note) part(text []byte, id BlockID) (Part, bool) {
 	at := lastBefore(n.Blocks, id.Span.Start, func(b *Block) Span { return b.Span })
 	if at < 0 || n.Blocks[at].Span.End < id.Span.End {
@@ -337,7 +341,7 @@ func (n *Note) part(text []byte, id BlockID) (Part, bool) {
 	b := n.Blocks[at]
 	whole, inner := Span{}, Span{Start: lineStart(text, id.Span.Start), End: id.Span.End}
 	whole.Start, whole.End = trim(text, b.Span.Start, b.Span.End)
-	if whole == id.Span { // alone
+	if whole == id.Span { // the id is alone on its line
 		if at == 0 {
 			return Part{}, false
 		}

@@ -34,7 +34,7 @@ func TestFindSection(t *testing.T) {
 	sections := scanNote(text).Sections(text)
 	for _, c := range []struct {
 		path string
-		line int // 0: none, -1: several
+		line int // 0 if there is none, -1 if there are several
 	}{
 		{"Log::Today", 2}, {"Today", 2}, {"today", 8}, {"TODAY", -1}, {"Log::Today::Done", 3}, {"Log::Done", -1}, {"Later::Done", 5}, {"Done", -1},
 		{"A::B", 6}, {"ideas shown x", 7}, {"## Later", 4}, {"Log", 1}, {"Top::Log", 10}, {"Nope", 0}, {"Top::Today", 0}, {"#### Today::Done", 3},
@@ -217,7 +217,7 @@ func TestRenameHeading(t *testing.T) {
 			t.Errorf("keep texts %v: %d texts in %s", keep, texts, got["a.md"])
 		}
 	}
-	// Another heading of the same name would be found first: the link gets a longer path.
+	// Another heading of the same name comes first, so the link gets a longer path.
 	m = vaultOf("n.md", "# A\n# P\n## Q\n", "a.md", "[[n#Q]]\n")
 	r, err = RenameHeading(ctx, "n.md", []byte(m["n.md"]), "Q", "A", m.Paths(), m.Read, ix.ResolveLink, false)
 	if got := relinked(t, m, r, err); got["a.md"] != "[[n#P#A]]\n" {
@@ -271,7 +271,7 @@ func TestAttachments(t *testing.T) {
 	}
 }
 
-// Sections with the same headings above them are distinguished by number.
+// Sections with the same path are distinguished by number.
 func TestFindSectionByNumber(t *testing.T) {
 	text := []byte("# Log\n## Day\none\n## Day\ntwo\n# Other\n## Day\n# A[1]\n")
 	sections := scanNote(text).Sections(text)

@@ -9,43 +9,43 @@ import (
 	"quarry/fault"
 )
 
-// Where deleted files go: the values of trashOption.
+// Values of trashOption: where deleted files go.
 const (
 	TrashSystem = "system"
 	TrashLocal  = "local"
 	TrashNone   = "none"
 )
 
-// LinkFormat is how a new link names its target.
+// LinkFormat is how a new link refers to its target.
 type LinkFormat string
 
-// The values of newLinkFormat.
+// Values of newLinkFormat.
 const (
-	Shortest LinkFormat = "shortest" // the bare name where it is enough
+	Shortest LinkFormat = "shortest" // only the name, if it is unambiguous
 	Relative LinkFormat = "relative" // from the linking note's folder
 	Absolute LinkFormat = "absolute" // from the top of the vault
 )
 
-// Settings are the parts of .obsidian/app.json that matter to changes. The zero
-// value is not useful; start from [DefaultSettings] or [ParseSettings].
+// Settings are the settings in .obsidian/app.json that affect changes. The zero value is
+// not valid; start from [DefaultSettings] or [ParseSettings].
 type Settings struct {
 	TrashOption          string     // system, local or none
 	AlwaysUpdateLinks    bool       // moves rewrite links without asking
 	NewLinkFormat        LinkFormat // shortest, relative or absolute
 	UseMarkdownLinks     bool       // new links are [a](b.md), not [[b]]
-	AttachmentFolderPath string     // "/" is the top, "./" the note's folder
+	AttachmentFolderPath string     // "/" is the top of the vault, "./" the note's folder
 	NewFileLocation      string     // root, current or folder
-	NewFileFolderPath    string     // used when NewFileLocation is folder
+	NewFileFolderPath    string     // used if NewFileLocation is folder
 }
 
-// DefaultSettings returns Obsidian's settings without app.json.
+// DefaultSettings returns the settings that Obsidian uses if app.json is missing.
 func DefaultSettings() Settings {
 	return Settings{TrashOption: TrashSystem, NewLinkFormat: Shortest, AttachmentFolderPath: "/", NewFileLocation: "root"}
 }
 
 // ParseSettings parses app.json. A setting that is missing, unknown or of the wrong type
-// keeps its default; the error, if any, lists every such value, and the settings are
-// usable nevertheless. Empty input is not an error: a new vault has no app.json.
+// keeps its default. The error lists the invalid values; the settings are usable despite
+// the error. Empty input is valid, since a new vault has no app.json.
 func ParseSettings(data []byte) (Settings, error) {
 	s := DefaultSettings()
 	data = []byte(strings.TrimPrefix(string(data), bom))

@@ -2,8 +2,8 @@ package vault
 
 import "testing"
 
-// FuzzSettings parses arbitrary input as a vault's app.json: the settings are usable, and
-// an invalid value gives an error.
+// FuzzSettings parses arbitrary input as a vault's app.json: the settings must be usable,
+// and invalid values must cause an error.
 func FuzzSettings(f *testing.F) {
 	for _, s := range []string{
 		"", "{}", `{"trashOption":"local","alwaysUpdateLinks":true}`,

@@ -8,8 +8,8 @@ import (
 	"quarry/fault"
 )
 
-// How Obsidian compares a heading with the subpath of a link, and writes one
-// into a link: punctuation and runs of blanks count as one blank.
+// Obsidian treats punctuation and runs of blanks as one blank when it compares a heading
+// with the subpath of a link, and when it writes a subpath.
 var (
 	headingMarks = strings.NewReplacer("!", " ", "\"", " ", "#", " ", "$", " ", "%", " ", "&", " ", "(", " ", ")", " ", "*", " ",
 		"+", " ", ",", " ", ".", " ", ":", " ", ";", " ", "<", " ", "=", " ", ">", " ", "?", " ", "@", " ", "^", " ", "`", " ",
@@ -21,17 +21,16 @@ func headingKey(s string) string {
 	return fold(strings.Join(strings.Fields(headingMarks.Replace(s)), " "))
 }
 
-// HeadingSubpath returns a heading as a link names it.
+// HeadingSubpath returns the subpath by which a link names a heading.
 func HeadingSubpath(heading string) string {
 	return strings.Join(strings.Fields(linkMarks.Replace(heading)), " ")
 }
 
-// anchors are the headings of a note as links see them, including those in quotes and
-// lists.
+// anchors are the headings that links can refer to, including those in quotes and lists.
 type anchors struct {
 	list []Section
-	keys []string         // headingKey of each
-	by   map[string][]int // the headings with a key
+	keys []string         // the headingKey of each heading
+	by   map[string][]int // the indexes of the headings with a key
 }
 
 func (n *Note) anchors(text []byte) *anchors {
@@ -48,7 +47,7 @@ func (n *Note) anchors(text []byte) *anchors {
 	return a
 }
 
-// subpathParts splits "#a#b"; a block's is nil.
+// subpathParts splits "#a#b" into its headings. It returns nil for a block.
 func subpathParts(subpath string) []string {
 	if !strings.HasPrefix(subpath, "#") || strings.HasPrefix(subpath, "#^") {
 		return nil
@@ -56,9 +55,9 @@ func subpathParts(subpath string) []string {
 	return strings.Split(subpath[1:], "#")
 }
 
-// find returns the heading named by the parts of a subpath, -1 for none: the first whose
-// text is the last part and that is under the others. on[i] is the heading named by part
-// i.
+// find returns the index of the heading that a subpath refers to, or -1: the first whose
+// text is the last part and which is below the headings of the other parts. on[i] is the
+// heading of part i.
 func (a *anchors) find(parts []string) (at int, on []int) {
 	if len(parts) == 0 {
 		return -1, nil
@@ -83,22 +82,23 @@ func (a *anchors) find(parts []string) (at int, on []int) {
 	return -1, nil
 }
 
-// Relink is the change of a heading or block id and of the links to it.
+// Relink is the renaming of a heading or block id, including the links to it.
 type Relink struct {
-	Path  string // of the note that has it
-	Own   Splice // of the heading's text or the id
-	Links int    // links rewritten
+	Path  string // the note that contains it
+	Own   Splice // the change of the heading's text or the id
+	Links int    // number of links rewritten
 	Files []FileEdit
-	// Broken counts links that can't name the new heading; BrokenIn lists their files.
+	// Broken counts the links that can't express the new heading; BrokenIn lists their
+	// files.
 	Broken   int
 	BrokenIn []string
-	Already  int // formerly broken links that now lead to the new name
+	Already  int // number of formerly broken links that resolve to the new name
 }
 
 // RenameHeading plans to rename the heading of a section. sources are the files that may
-// link to the note, itself among them; resolve returns the file that a link means. Links
-// that name the heading, alone or above another, follow it; displayed texts that are the
-// heading change with it unless keepTexts is set.
+// link to the note, including the note; resolve returns the file that a link resolves to.
+// Links to the heading, or to one below it that name it, are rewritten. Their displayed
+// text changes, too, if it is the old heading and keepTexts is not set.
 func RenameHeading(ctx context.Context, path string, text []byte, section, to string, sources []string, read func(string) ([]byte, error), resolve func(source string, l *Link) (string, bool), keepTexts bool) (*Relink, error) {
 	to = strings.TrimSpace(to)
 	if to == "" || strings.ContainsAny(to, "\r\n") {
@@ -151,7 +151,7 @@ func RenameHeading(ctx context.Context, path string, text []byte, section, to st
 		if got, _ := after.find(parts); got == target {
 			return "#" + strings.Join(parts, "#"), touched, true
 		}
-		for up := after.list[on[0]].Parent; up >= 0; up = after.list[up].Parent { // name the heading above it too
+		for up := after.list[on[0]].Parent; up >= 0; up = after.list[up].Parent { // add the heading above it
 			parts = append([]string{HeadingSubpath(after.list[up].Heading.Text)}, parts...)
 			if got, _ := after.find(parts); got == target {
 				return "#" + strings.Join(parts, "#"), true, true
@@ -162,7 +162,7 @@ func RenameHeading(ctx context.Context, path string, text []byte, section, to st
 	return r, r.collect(ctx, path, sources, read, resolve, keepTexts, rename)
 }
 
-// RenameBlock plans to change the id of a block, as [RenameHeading] does.
+// RenameBlock plans to change the id of a block, like [RenameHeading].
 func RenameBlock(ctx context.Context, path string, text []byte, id, to string, sources []string, read func(string) ([]byte, error), resolve func(source string, l *Link) (string, bool)) (*Relink, error) {
 	to = strings.TrimPrefix(strings.TrimSpace(to), "^")
 	for i := range len(to) {
@@ -193,8 +193,8 @@ func RenameBlock(ctx context.Context, path string, text []byte, id, to string, s
 	return r, r.collect(ctx, path, sources, read, resolve, false, rename)
 }
 
-// collect finds the links to rewrite. rename returns the new subpath, whether it differs
-// from the old one, and whether a link can name it at all.
+// collect finds the links to rewrite. rename returns the new subpath of a link, whether
+// it differs from the old one, and whether a link can express it.
 func (r *Relink) collect(ctx context.Context, path string, sources []string, read func(string) ([]byte, error), resolve func(string, *Link) (string, bool), keepTexts bool, rename func(string) (string, bool, bool)) error {
 	for _, source := range sources {
 		text, err := read(source)
@@ -236,7 +236,7 @@ func (r *Relink) collect(ctx context.Context, path string, sources []string, rea
 			e.Splices = append(e.Splices, splices...)
 			e.Links++
 		}
-		e.Texts = len(e.Splices) - e.Links // a second splice of a link changes its text
+		e.Texts = len(e.Splices) - e.Links // a link's second splice changes its displayed text
 		if source == path {
 			e.Splices = append(e.Splices, r.Own)
 			r.dropInside(&e)
@@ -253,7 +253,8 @@ func (r *Relink) collect(ctx context.Context, path string, sources []string, rea
 	return nil
 }
 
-// dropInside removes links in the heading's own text, since that text is replaced.
+// dropInside drops the rewrites of links in the heading itself, since its text is
+// replaced.
 func (r *Relink) dropInside(e *FileEdit) {
 	kept := e.Splices[:0]
 	for _, s := range e.Splices {
@@ -266,14 +267,14 @@ func (r *Relink) dropInside(e *FileEdit) {
 	e.Splices = kept
 }
 
-// subpathSplices writes another subpath into a link. A displayed text that is the old
-// subpath, as Obsidian writes it ("note > heading"), changes with it.
+// subpathSplices writes another subpath into a link. If the displayed text is the old
+// subpath, in Obsidian's form "note > heading", it changes, too.
 func (l *Link) subpathSplices(text []byte, to string) ([]Splice, bool) {
 	raw := to
 	switch l.Kind {
 	case Markdown, Reference:
 		raw = "#" + encodeDestination(to[1:], l.angle, l.SubpathSpan.In(text))
-		raw = strings.ReplaceAll(raw, "%23", "#") // between headings
+		raw = strings.ReplaceAll(raw, "%23", "#") // # separates headings
 		if strings.HasPrefix(to, "#^") {
 			raw = to
 		}

@@ -32,13 +32,14 @@ func CleanTag(name string) (string, error) {
 	return name, nil
 }
 
-// HasTag reports whether a tag equals another or is nested in it, ignoring case.
+// HasTag reports whether tag equals of or is nested in it, ignoring case.
 func HasTag(tag, of string) bool {
 	tag, of = fold(tag), fold(of)
 	return tag == of || strings.HasPrefix(tag, of+"/")
 }
 
-// AllTags returns the tags of a note, property tags first, with repetitions.
+// AllTags returns the tags of a note, including repetitions. Those in properties come
+// first.
 func (n *Note) AllTags(head *Head) []string {
 	out := head.Tags()
 	for _, t := range n.Tags {
@@ -47,8 +48,8 @@ func (n *Note) AllTags(head *Head) []string {
 	return out
 }
 
-// AddTag returns the splices that add a tag to the front matter of a note; none if it has
-// the tag there already. An empty item of the list becomes the tag.
+// AddTag returns the splices that add a tag to a note's front matter. There are none if
+// the front matter already has it. If the list has an empty item, the tag replaces it.
 func AddTag(ctx context.Context, text []byte, tag string) ([]Splice, error) {
 	head := ReadHead(ctx, text)
 	if slices.ContainsFunc(head.Tags(), func(t string) bool { return fold(t) == fold(tag) }) {
@@ -79,8 +80,8 @@ func AddTag(ctx context.Context, text []byte, tag string) ([]Splice, error) {
 	return AddToProperty(text, key, tag, false)
 }
 
-// RenameTag returns the splices that rename a tag, and those nested in it, in the text of
-// a note and in its properties; none if the note has no such tag. Case is ignored.
+// RenameTag returns the splices that rename a tag, and the tags nested in it, in a note's
+// text and properties. There are none if the note doesn't have the tag. Case is ignored.
 func RenameTag(ctx context.Context, text []byte, from, to string) ([]Splice, error) {
 	from, err := CleanTag(from)
 	if err != nil {
@@ -109,7 +110,7 @@ func RenameTag(ctx context.Context, text []byte, from, to string) ([]Splice, err
 	return append(props, out...), nil
 }
 
-// renamedTag replaces the part of a tag that the old name covers.
+// renamedTag replaces the part of the tag at that is the name from.
 func renamedTag(at Span, name, from, to string) Splice {
 	end, runes := at.Start, utf8.RuneCountInString(from)
 	for range runes {
@@ -119,7 +120,7 @@ func renamedTag(at Span, name, from, to string) Splice {
 	return Splice{Span: Span{Start: at.Start, End: end}, New: to}
 }
 
-// renamePropertyTags renames the tags of the properties that are on one line each.
+// renamePropertyTags renames tags in properties whose tags are each on a single line.
 func renamePropertyTags(ctx context.Context, text []byte, from, to string) ([]Splice, error) {
 	d, err := value.Parse(value.Header, text)
 	if err != nil {
@@ -163,7 +164,8 @@ func renameIn(tag, from, to string) string {
 	return s.New + tag[s.End:]
 }
 
-// scalarTags finds the tags of one value: the whole, or words between commas.
+// scalarTags finds the tags in one value, which is a tag or a list of words separated by
+// commas.
 func scalarTags(text []byte, v *value.Node, from, to string) ([]Splice, error) {
 	if v.Kind == value.List || v.Kind == value.Map || v.Kind == value.Alias {
 		return nil, nil

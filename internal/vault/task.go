@@ -9,24 +9,24 @@ import (
 
 // Task is a list item with a checkbox.
 type Task struct {
-	Mark Span   // the character in the brackets
-	Text string // of its first line
+	Mark Span   // the character between the brackets
+	Text string // text of the first line
 	Done bool   // the mark is x
-	Open bool   // the mark is neither x nor -, which cancels a task
-	// Dates has the dates of TaskDates, 2024-12-31 or "": 📅 2024-12-31, or the inline
-	// field due:: 2024-12-31.
+	Open bool   // the mark is neither x nor -, which means canceled
+	// Dates holds a date such as 2024-12-31, or "", for each of TaskDates. Both 📅
+	// 2024-12-31 and the inline field due:: 2024-12-31 are recognized.
 	Dates [len(TaskDates)]string
 }
 
-// TaskDates are the dates that a task may have.
+// TaskDates are the kinds of dates of a task.
 var TaskDates = [...]string{"due", "scheduled", "start", "done"}
 
-// Field is an inline field, as Dataview reads it: a line key:: value, or one in
-// brackets within a line.
+// Field is an inline field as in Dataview: a line key:: value, or the same in brackets
+// within a line.
 type Field struct{ Key, Value string }
 
-// The expressions are compiled on first use, because compiling them would slow down the
-// start of the program.
+// The expressions are compiled on first use, so that they don't delay the start of the
+// program.
 var (
 	taskLine  = compiled(`^[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[([^\r\n])\][ \t]+([^\r\n]*)`)
 	taskDate  = compiled(`(?:(📅|📆|🗓|due::)|(⏳|⌛|scheduled::)|(🛫|start::)|(✅|completion::|done::))\x{FE0F}?[ \t]*(\d{4}-\d{2}-\d{2})`)
@@ -38,8 +38,8 @@ func compiled(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
-// eachLine calls yield with the lines after the front matter that are not in a code
-// block, with the offset of each.
+// eachLine calls yield for each line after the front matter that isn't in a code block,
+// with its offset.
 func (n *Note) eachLine(text []byte, yield func(start int, line []byte)) {
 	for at := n.FrontMatter.Body; at < len(text); {
 		end := len(text)
@@ -59,7 +59,7 @@ func (n *Note) inCode(at int) bool {
 	return i < len(n.Code) && n.Code[i].Start <= at
 }
 
-// Tasks returns the tasks of a scanned text, in order.
+// Tasks returns the tasks of a scanned note in order.
 func (n *Note) Tasks(text []byte) (out []Task) {
 	if !bytes.Contains(text, []byte("] ")) {
 		return nil
@@ -87,7 +87,7 @@ func (n *Note) Tasks(text []byte) (out []Task) {
 	return out
 }
 
-// Fields returns the inline fields of a scanned text, in order.
+// Fields returns the inline fields of a scanned note in order.
 func (n *Note) Fields(text []byte) (out []Field) {
 	if !bytes.Contains(text, []byte("::")) {
 		return nil

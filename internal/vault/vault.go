@@ -1,19 +1,20 @@
-// Package vault has the rules of an Obsidian vault: its settings, front matter, headings, tags, links, how a link finds its note,
-// and the rewrites that moving notes requires.
+// Package vault implements the rules of an Obsidian vault: its settings, front matter,
+// headings, tags and links, how links resolve to notes, and the rewrites that moving notes
+// requires.
 //
-// It is pure: it takes bytes, strings and a list of paths, and returns decisions. It
-// never opens a file; its caller reads through the sandbox and passes text by [Files].
+// The package never opens a file. It takes bytes, strings and a list of paths, and
+// returns decisions. The caller reads files through the sandbox and provides them as
+// [Files].
 //
-// Invariant: a [Plan] consists of byte splices, so bytes outside the spans it names never
-// change, and after it is carried out every link that resolved to a file before still
-// resolves to that file at its new path. A link that can't follow is counted in
-// Plan.Broken, never guessed.
+// Invariants: A [Plan] consists of byte splices, so bytes outside their spans never
+// change. After a plan is applied, every link that resolved to a file before still
+// resolves to that file at its new path. A link for which this is impossible is counted
+// in Plan.Broken.
 //
-// Paths are relative to the vault, with "/" separators, as on disk. Text is UTF-8; a
-// leading byte order mark is allowed and counted in the offsets. For a file in another
-// encoding the caller decodes first, plans on the decoded text and maps the spans back (or
-// decodes, splices, encodes): spans are always offsets in the bytes passed in. Bytes that
-// are not UTF-8 do no harm.
+// Paths are relative to the vault and have "/" separators. Spans are always offsets in the
+// bytes passed in. The text is UTF-8; a leading byte order mark is allowed and counted in
+// the offsets. The caller decodes a file in another encoding before, and maps the spans
+// back or encodes the result. Bytes that are not UTF-8 do no harm.
 package vault
 
 import (
@@ -24,13 +25,13 @@ import (
 
 // Files gives a [Graph] access to a vault.
 type Files interface {
-	// Paths lists every file of the vault, notes and attachments.
+	// Paths lists all files of the vault: notes and attachments.
 	Paths() []string
 	// Read returns the text of one file as UTF-8.
 	Read(path string) ([]byte, error)
 }
 
-// Span is a half-open range of byte offsets, and Splice replaces the bytes of one.
+// Span is a half-open range of byte offsets, and Splice replaces the bytes in a Span.
 type (
 	Span   = splice.Span
 	Splice = splice.Splice
@@ -47,7 +48,7 @@ func isNote(path string) bool { return hasSuffixFold(path, ".md") }
 // isCanvas reports whether path names a canvas.
 func isCanvas(path string) bool { return hasSuffixFold(path, ".canvas") }
 
-// HasLinks reports whether files of this name have links: notes and canvases.
+// HasLinks reports whether files of this name can have links: notes and canvases can.
 func HasLinks(path string) bool { return isNote(path) || isCanvas(path) }
 
 // hasSuffixFold reports whether s ends in an ASCII suffix, ignoring case.
@@ -55,7 +56,7 @@ func hasSuffixFold(s, suffix string) bool {
 	return len(s) >= len(suffix) && strings.EqualFold(s[len(s)-len(suffix):], suffix)
 }
 
-// dir returns the folder of a path, "" at the top.
+// dir returns the folder of a path; "" is the top.
 func dir(path string) string {
 	if i := strings.LastIndexByte(path, '/'); i >= 0 {
 		return path[:i]
@@ -66,7 +67,7 @@ func dir(path string) string {
 // base returns the last element of a path.
 func base(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
-// join puts a folder, possibly "", before a path.
+// join prepends a folder to a path. The folder may be "".
 func join(folder, path string) string {
 	if folder == "" {
 		return path

@@ -12,7 +12,7 @@ import (
 	"quarry/internal/stress"
 )
 
-// ctx never ends.
+// ctx is never canceled.
 var ctx = context.Background()
 
 func scanNote(text []byte) *Note {
@@ -31,14 +31,14 @@ func linksOf(path string, text []byte) []Link {
 	return links
 }
 
-// builder makes a vault whose notes link to each other in every possible way.
+// builder makes a vault whose notes link to each other in all possible ways.
 type builder struct {
 	rng   *rand.Rand
 	paths []string
 }
 
 func (b *builder) folder() string {
-	// Few names and nested ones: equal folder names at several depths.
+	// A few nested folders that have the same names at several depths.
 	f := []string{"", "A", "B", "A/B", "B/A", "Archive", "Archive/A", "Notes ä", "Deep/er/and/deeper", "A b (c)", "Archive/2024/A"}
 	if b.rng.IntN(4) == 0 {
 		return fmt.Sprintf("Area%d/Topic%d", b.rng.IntN(12), b.rng.IntN(8))
@@ -51,7 +51,7 @@ func (b *builder) name(i int) string {
 	case 0, 1:
 		return []string{"index", "README", "Überblick", "todo", "a.b", "Über 100%", "x (1)", "it's", "v1.2", "pic.png"}[b.rng.IntN(10)]
 	case 2:
-		return fmt.Sprintf("Note %d", b.rng.IntN(400)) // duplicates by chance
+		return fmt.Sprintf("Note %d", b.rng.IntN(400)) // from a small range, to get duplicates
 	}
 	return fmt.Sprintf("Note %d", i)
 }
@@ -76,7 +76,7 @@ func (b *builder) freePath(i int, taken map[string]bool) string {
 	}
 }
 
-// link writes some link that may mean the file at to.
+// link writes a random link that may refer to the file at to.
 func (b *builder) link(from, to string, canvas bool) string {
 	w := writer{pl: &planner{}, source: from, want: to, link: Link{Path: "a/b"}}
 	p := w.path([]form{bare, bare, bare, tail, fromHere, fromTop, fromTop, dotted, rooted}[b.rng.IntN(9)])
@@ -132,14 +132,14 @@ func (b *builder) text(path string) string {
 	return s.String()
 }
 
-// world is a vault in memory in which every file has an identity that survives
-// moves, and every link the identity it must keep.
+// world is a vault in memory. Every file has an identity that survives moves, and every
+// link has the identity of its target, which must stay the same.
 type world struct {
 	files memory
 	plain func(source string) bool
 	id    map[string]int // path → identity
-	path  map[int]string // and back
-	want  map[int][]int  // identity of a source → for each link the identity, -1 for none
+	path  map[int]string // identity → path
+	want  map[int][]int  // identity of a source → identities of its link targets, -1 if there is none
 	skel  map[int]string // identity → the text without its links
 }
 
@@ -156,7 +156,7 @@ func newWorld(m memory, plain func(source string) bool) *world {
 	return w
 }
 
-// links resolves the links of a file and returns its text without them.
+// links returns the targets of a file's links, and its text without links.
 func (w *world) links(ix *Index, path string) ([]int, string) {
 	var ids []int
 	var skel strings.Builder
@@ -179,8 +179,8 @@ func (w *world) links(ix *Index, path string) ([]int, string) {
 	return ids, skel.String()
 }
 
-// violations counts links that resolved at the start and now don't, or to another file,
-// and files whose bytes outside links changed.
+// violations counts links that resolved at the start and now don't, or resolve to another
+// file. It also counts files whose bytes outside links changed.
 func (w *world) violations() (links, bytes int) {
 	ix := NewIndex(w.files.Paths())
 	ix.Plain = w.plain
@@ -198,7 +198,7 @@ func (w *world) violations() (links, bytes int) {
 	return links, bytes
 }
 
-// carryOut applies a plan in place.
+// carryOut applies a plan to the vault.
 func (w *world) carryOut(t *testing.T, p *Plan) {
 	for _, e := range p.Files {
 		text, err := ApplySplices([]byte(w.files[e.From]), e.Splices)
@@ -222,8 +222,8 @@ func (w *world) carryOut(t *testing.T, p *Plan) {
 	}
 }
 
-// Every note of a vault of 5,000 is moved once, at random, with folder moves in between.
-// No link that found its file may lose it.
+// Every note of a vault of 5,000 is moved once, in random order, with folder moves in
+// between. All links that resolved to a file must still resolve to it.
 func TestMoveEveryNote(t *testing.T) {
 	for seed, format := range []LinkFormat{Shortest, Relative, Absolute, "outside a vault"} {
 		t.Run(string(format), func(t *testing.T) {
@@ -233,7 +233,7 @@ func TestMoveEveryNote(t *testing.T) {
 			}
 			notes := stress.N(5000)
 			if format != Shortest {
-				notes = stress.N(500) // only the seed and the form of new links vary
+				notes = stress.N(500) // the vaults differ only in seed and link format
 			}
 			b := &builder{rng: rand.New(rand.NewPCG(7, uint64(seed)))}
 			taken := map[string]bool{}
@@ -261,7 +261,7 @@ func TestMoveEveryNote(t *testing.T) {
 			var planning, longest time.Duration
 			updated, folders := 0, 0
 			do := func(mv Move) {
-				start := stress.CPU() // processor time, because other processes may run meanwhile
+				start := stress.CPU() // processor time, because other processes may be running
 				plan, err := g.Plan(ctx, m, []Move{mv}, PlanOptions{Update: true, Format: format})
 				if err != nil {
 					t.Fatalf("%v: %v", mv, err)
@@ -286,7 +286,7 @@ func TestMoveEveryNote(t *testing.T) {
 					to = strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(to, ".md"), ".png"), ".canvas") + from[strings.LastIndexByte(from, '.'):]
 				}
 				do(Move{from, to})
-				if n%(notes/20) == 0 { // a folder, to a new name
+				if n%(notes/20) == 0 { // sometimes rename a folder
 					f := dir(to)
 					if f != "" {
 						do(Move{f, fmt.Sprintf("Moved %d/%s", n, base(f))})
@@ -341,8 +341,8 @@ func TestBacklinks(t *testing.T) {
 	}
 }
 
-// Names with special characters of every link syntax. A link may become impossible to
-// write (a property naming "C#"); then it is counted.
+// Notes are moved to names with special characters of every link syntax. A link that
+// can't express the new name (a property with "C#") is counted as broken.
 func TestMoveToNastyNames(t *testing.T) {
 	names := []string{"C#", "a|b", "x`y", "a%20b", "[z]", "it's", `"q"`, "ab:c", "&amp;", "$x$", "%%c%%", `back\`, "(open", "close)", "^up", "<t>", "é É",
 		"x.md", "p.png", "~", "a: b", "b #c", "!bang", "a,b", "{c}", "- d", "*e*", "_f_", "https://h", "n", "A", "100%", "?", "a  b", "\u00a0", "日本", "'", "#"}
