@@ -112,7 +112,7 @@ func newWords(from, to place) *words {
 // module.
 func notYet(p place) string {
 	if p.module == unpublished.module {
-		return "The module's path is `quarry`; a program\noutside the checkout of `DIR` runs `go mod edit -replace quarry=DIR && go mod tidy` once it imports it."
+		return "The module's path is `quarry`; to import it from outside the\ncheckout in `DIR`, run `go mod edit -replace quarry=DIR && go mod tidy`."
 	}
 	return "A program\nimports it after `go get " + p.module + "`."
 }
