@@ -365,7 +365,7 @@ func (c *changer) undone(ch *change.Change) error {
 	switch {
 	case ch.DryRun || ch.Unchanged || ch.NoUndo != "" || ch.ID == "":
 	case ch.Exact:
-		again = fmt.Sprintf("All paths are as they were before the change; quarry undo %s takes this back.", ch.ID)
+		again = fmt.Sprintf("All paths are as they were before it; quarry undo %s takes this back.", ch.ID)
 	default:
 		again = fmt.Sprintf("quarry undo %s takes this back.", ch.ID)
 	}

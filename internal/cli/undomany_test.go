@@ -69,7 +69,7 @@ func TestUndoOfManyFiles(t *testing.T) {
 	done := run("undo", id)
 	log := run("log")
 	undo := strings.Fields(log)[0]
-	wants(done, "All paths are as they were before the change; quarry undo "+undo+" takes this back.\n")
+	wants(done, "All paths are as they were before it; quarry undo "+undo+" takes this back.\n")
 	wants(log, "undo "+id+": brought back 10 files, changed back 10, removed 40")
 	run("undo", undo)
 	wants(run("log"), "undo "+undo+": brought back 40 files, changed back 10, removed 10")

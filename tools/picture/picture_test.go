@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 }
 
 // Ids of changes begin with the time, so they differ in each run.
-var changeID = regexp.MustCompile(`change [0-9a-z]{8}\b`)
+var changeID = regexp.MustCompile(`(change|undo) [0-9a-z]{8}\b`)
 
 // The committed picture shows the program's current output.
 func TestPictureIsTrue(t *testing.T) {
