@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -193,6 +194,9 @@ func TestNothingIsLostInVain(t *testing.T) {
 // If the only segment is lost, its changes are still counted after new ones are made, and
 // no process reuses an id within the same second.
 func TestLostSegmentsKeepTheirNumbers(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows keeps a file that is deleted while it is open")
+	}
 	for _, c := range []struct {
 		name   string
 		reopen bool
