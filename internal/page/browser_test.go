@@ -437,16 +437,16 @@ func TestBrowserUndoOthers(t *testing.T) {
 		t.Errorf("a is %q, b is %q", text("a.txt"), text("b.txt"))
 	}
 	// Undo everything since the first change. This works for the change that was already undone in
-	// part. It stops at b.txt of the second change, whose other file can then be undone.
+	// part. b.txt of the second change stays as it is.
 	apply("third", "c.txt")
 	b.until(`document.querySelectorAll(".entry").length === 4`)
 	b.click(".pickpoint")
 	b.click(`.entry[data-id="` + first.ID + `"]`)
-	b.has("dialog[open]", "3 changes")
-	b.keys("\r")
 	b.has("dialog[open] .conflicts", "b.txt")
 	b.keys("\r")
-	b.has(".toast", "Undone: 3 changes")
+	b.has("dialog[open]", "Undo everything after this change?")
+	b.keys("\r")
+	b.has(".toast", "Undone: the files are as they were then")
 	if text("a.txt") != "a\n" || text("b.txt") != "by hand\n" || text("c.txt") != "c\nfirst\n" {
 		t.Errorf("a is %q, b is %q, c is %q", text("a.txt"), text("b.txt"), text("c.txt"))
 	}

@@ -124,7 +124,7 @@ export function fileCard(f, i, load, undo, into) {
   };
   if (f.deferred) body.append(h("div", { class: "told" }, btn(`Show ${plural(f.add + f.del, "changed line")}`, { cls: "small", onclick: async (e) => { e.target.disabled = true; try { fill((await load(i)).hunks); } catch (err) { e.target.disabled = false; app.fail(err); } } })));
   else fill(f.hunks);
-  return h("section", { class: "card dfile", id: `f${i}`, tabindex: "-1" }, fileHead(f, false, fileActions(f), undo ? btn("Undo this file", { ic: "undo", cls: "ghost small", "data-writes": "1", "aria-label": `Undo ${realPath(f.path)}`, onclick: () => undo({ path: f.path }) }) : null), body);
+  return h("section", { class: "card dfile", id: `f${i}`, tabindex: "-1" }, fileHead(f, false, fileActions(f), undo ? btn("Undo this file", { ic: "undo", cls: "ghost small", "data-writes": "1", "aria-label": `Undo this file: ${realPath(f.path)}`, onclick: () => undo({ path: f.path }) }) : null), body);
 }
 
 // appendLazily adds cards as the reader comes near the end: a change may have
