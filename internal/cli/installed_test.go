@@ -3,6 +3,7 @@ package cli
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -57,6 +58,9 @@ func TestInstallAndBack(t *testing.T) {
 		key := serverKeys[client]
 		for _, s := range samples {
 			before := strings.ReplaceAll(s.json, "KEY", key)
+			if runtime.GOOS == "windows" {
+				before = strings.ReplaceAll(before, `"/old"`, `"C:/old"`)
+			}
 			if client == "codex" {
 				before = strings.ReplaceAll(s.toml, "KEY", key)
 			}
