@@ -107,6 +107,7 @@ var regimes = []regime{
 	{name: "two ways agree: vectors", pkg: "./internal/re/vec", test: "TestFindRandom|TestMultiRandom|TestFindPlanted"},
 	{name: "two ways agree: lines", pkg: "./internal/scan", test: "TestAgainstReference|TestTogetherAgrees|TestViewAgrees"},
 	{name: "two ways agree: several replacements", pkg: "./internal/replacer", test: "TestSeveralAtOnce"},
+	{name: "exact bytes: line endings", pkg: "./internal/replacer", test: "TestLineEndings"},
 	{name: "two ways agree: globs", pkg: "./internal/glob", test: "TestMinimatchLive"},
 	{name: "two ways agree: fd", pkg: "./internal/cli", test: "TestFindFd|TestFdPreset"},
 	{name: "two ways agree: walks", pkg: "./internal/walk", test: "TestFolderBecomesLink|TestJudgeAgreesWithWalk|TestAgainstRipgrep"},
