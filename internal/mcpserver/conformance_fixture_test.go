@@ -390,4 +390,8 @@ func fixtureOptions(o *mcp.ServerOptions) {
 		return nil
 	}
 	o.UnsubscribeHandler = func(context.Context, *mcp.UnsubscribeRequest) error { return nil }
+	// The suite asks for completions, which Quarry itself does not offer.
+	o.CompletionHandler = func(context.Context, *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
+		return &mcp.CompleteResult{Completion: mcp.CompletionResultDetails{Values: []string{}}}, nil
+	}
 }
