@@ -396,6 +396,10 @@ func appendStrings(dst []byte, list []string) []byte {
 type source []byte
 
 func (s *source) number() int {
+	if b := *s; len(b) > 0 && b[0] < 0x80 { // nearly all are
+		*s = b[1:]
+		return int(b[0])
+	}
 	n, k := binary.Uvarint(*s)
 	if k <= 0 {
 		*s = nil
@@ -476,7 +480,7 @@ func appendProperties(dst []byte, names []string, list []Property) []byte {
 // read appends the properties in data to a list. If only is given, it appends just those of
 // that name, whose values are in f.texts.
 func (f *Facts) read(list []Property, names, data source, only string) []Property {
-	from := len(list)
+	from, lone := len(list), []byte(only)
 	for len(data) > 0 {
 		var name []byte
 		if len(names) > 0 {
@@ -485,7 +489,7 @@ func (f *Facts) read(list []Property, names, data source, only string) []Propert
 			name = data.bytes()
 		}
 		n := data.number()
-		p, wanted := Property{Name: only, List: n%2 != 0}, n > 0 && (only == "" || bytes.EqualFold(name, []byte(only)))
+		p, wanted := Property{Name: only, List: n%2 != 0}, n > 0 && (only == "" || bytes.EqualFold(name, lone))
 		at := len(f.texts)
 		for left := (n - 1) / 2; left > 0 && len(data) > 0; left-- {
 			if v := data.bytes(); wanted {
