@@ -450,25 +450,29 @@ func TestFiltersSelectInRealNotes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r := stress.Rand(7)
-	count := stress.Size(200, 10_000)
+	const filters = 100
+	run := stress.Start(t, "filters of notes", 40, 100)
 	selecting := 0
-	for range count {
-		query, judge := realFilter(r, notes, 2)
-		var want []string
-		for _, n := range notes {
-			if judge(n) {
-				want = append(want, n.path)
+	for seed := range run.Cases() {
+		r := stress.Rand(seed)
+		for range filters {
+			query, judge := realFilter(r, notes, 2)
+			var want []string
+			for _, n := range notes {
+				if judge(n) {
+					want = append(want, n.path)
+				}
+			}
+			if len(want) > 0 && len(want) < len(notes) {
+				selecting++
+			}
+			if got, err := w.selected(query); err != nil || !slices.Equal(got, want) {
+				run.Violation(seed, "%s: %d notes, %v; want %d; only one has %q", query, len(got), err, len(want), difference(got, want))
 			}
 		}
-		if len(want) > 0 && len(want) < len(notes) {
-			selecting++
-		}
-		if got, err := w.selected(query); err != nil || !slices.Equal(got, want) {
-			t.Fatalf("%s: %d notes, %v; want %d; only one has %q", query, len(got), err, len(want), difference(got, want))
-		}
+		run.Tried(filters)
 	}
-	t.Logf("%d filters on %d notes; %d select some and not others", count, len(notes), selecting)
+	t.Logf("%d notes; %d filters select some and not others", len(notes), selecting)
 }
 
 func difference(a, b []string) (out []string) {
