@@ -293,15 +293,10 @@ func (c *Chosen) paths(ctx context.Context, b *Book, exprs []string) ([]string, 
 	if c.Where == "" {
 		return b.mentioning(ctx, true, exprs, "**/*.md")
 	}
-	q := Query{Query: c.Where, Loose: true, Limit: math.MaxInt, Scope: scope(false, "**/*.md")}
-	s, err := b.newNoteSearch(ctx, &q)
-	if err != nil {
+	if _, err := onlyFilters(c.Where); err != nil {
 		return nil, err
 	}
-	if s.words != nil {
-		return nil, errWords
-	}
-	r, err := b.Search(ctx, q)
+	r, err := b.Search(ctx, Query{Query: c.Where, Loose: true, Limit: math.MaxInt, Scope: scope(false, "**/*.md")})
 	if err != nil {
 		return nil, err
 	}
@@ -315,8 +310,6 @@ func (c *Chosen) paths(ctx context.Context, b *Book, exprs []string) ([]string, 
 	slices.Sort(out)
 	return out, nil
 }
-
-var errWords = fault.New(fault.InvalidArgument, "notes to change are selected by filters alone, without words", fault.HintOf(ErrFilter))
 
 // ErrNoNote is returned if filters select no note, or if none of the notes would change.
 var ErrNoNote = fault.New(fault.NotFound, "no chosen note changes", "look at the notes with search_notes")

@@ -151,6 +151,18 @@ func TestNoteFilters(t *testing.T) {
 	}
 }
 
+// A heading in link: is compared as links find it: without the marks that a link leaves out.
+func TestLinkFilterHeadings(t *testing.T) {
+	w := newWorld(t, "t.md", "# Plan: [x] (now)\n## Part\ntext ^b-1\n", "a.md", "[[t#Plan x (now)]]\n", "b.md", "[t](t.md#plan%20x%20now)\n", "c.md", "[[t#^B-1]]\n", "d.md", "[[t#b-1]] [[t#Plan x (now)#Part]]\n")
+	for query, want := range map[string]string{
+		`link:"t#Plan: [x] (now)"`: "a.md b.md", `link:"t#plan x now"`: "a.md b.md", "link:t#^b-1": "c.md", "link:t#b-1": "d.md", "link:t#Part": "d.md", "link:t#Pl": "",
+	} {
+		if got, err := w.selected(query); err != nil || strings.Join(got, " ") != want {
+			t.Errorf("%s: %q, %v; want %q", query, got, err, want)
+		}
+	}
+}
+
 // model describes a generated note, so that a filter can be evaluated without reading
 // text.
 type model struct {

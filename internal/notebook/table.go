@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"quarry/fault"
 	"quarry/internal/notefields"
 	"quarry/internal/notefilter"
 	"quarry/internal/vault"
@@ -85,16 +84,11 @@ func keyOf(values []string, joined string) sortKey {
 	return sortKey{rank: 1, text: strings.ToLower(joined)}
 }
 
-var errTableWords = fault.New(fault.InvalidArgument, "a table is of the notes that filters select, without words", fault.HintOf(ErrFilter))
-
 // Table lists values of the notes that filters select.
 func (b *Book) Table(ctx context.Context, q TableQuery) (*Table, error) {
-	words, expr, err := notefilter.Parse(q.Query)
-	if err == nil && (words != "" || expr == nil) {
-		err = errTableWords
-	}
+	expr, err := onlyFilters(q.Query)
 	if err != nil {
-		return nil, filterError(err)
+		return nil, err
 	}
 	if t := expr.Term; t != nil && t.Name == "base" {
 		return b.baseTable(ctx, t, q)

@@ -9,7 +9,6 @@ import (
 	"quarry/change"
 	"quarry/fault"
 	"quarry/internal/notefields"
-	"quarry/internal/notefilter"
 	"quarry/internal/vault"
 )
 
@@ -23,12 +22,9 @@ type TaskLine struct {
 // Tasks lists the tasks that filters select, by note. Filters for notes apply to all
 // tasks of a note, and filters for tasks to each task: task:todo lists only open ones.
 func (b *Book) Tasks(ctx context.Context, query string) (out []TaskLine, err error) {
-	words, expr, err := notefilter.Parse(query)
-	if err != nil || expr == nil || words != "" {
-		if err == nil {
-			err = errWords
-		}
-		return nil, filterError(err)
+	expr, err := onlyFilters(query)
+	if err != nil {
+		return nil, err
 	}
 	filter, err := b.filter(ctx, expr)
 	if err != nil {
