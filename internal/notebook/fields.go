@@ -403,15 +403,20 @@ func leftAlone(left map[string][]string) (out []string) {
 		case len(paths) == 1:
 			verb = " has "
 		}
-		names := make([]string, min(len(paths), leftNamed))
-		for i := range names {
-			names[i] = fault.Printable(paths[i])
-		}
-		text := fault.Count(len(paths), "note") + verb + reason + ": " + strings.Join(names, ", ")
-		if more := len(paths) - len(names); more > 0 {
-			text += fmt.Sprintf(" and %d more", more)
-		}
-		out = append(out, text)
+		out = append(out, fault.Count(len(paths), "note")+verb+reason+": "+fewOf(paths))
 	}
 	return out
+}
+
+// fewOf lists the first of some paths.
+func fewOf(paths []string) string {
+	names := make([]string, min(len(paths), leftNamed))
+	for i := range names {
+		names[i] = fault.Printable(paths[i])
+	}
+	text := strings.Join(names, ", ")
+	if more := len(paths) - len(names); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }

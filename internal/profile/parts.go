@@ -227,12 +227,20 @@ func editPart(ctx context.Context, c *call) (*answer, error) {
 		return nil, err
 	}
 	t, o := c.target(), c.noteOptions()
-	op := c.String("operation")
+	op, where := c.String("operation"), c.String("where")
+	switch {
+	case (op == "take") != (where != ""):
+		return nil, invalid("The operation take needs where, the filters that select tasks; other operations have none.")
+	case op != "take" && !c.Given("content"):
+		return nil, invalid("content is required and must be a string.")
+	}
 	if t == (notebook.Target{}) && (op == "append" || op == "prepend") {
 		return c.editWhole(ctx, s.show(path))
 	}
 	var ch *change.Change
 	switch op {
+	case "take":
+		ch, err = s.TakeTasks(ctx, path, t, where, c.Bool("create"), o)
 	case "rename":
 		if t.Property != "" {
 			ch, err = s.RenameProperty(ctx, path, t.Property, c.String("content"), o)
