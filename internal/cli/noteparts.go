@@ -71,7 +71,7 @@ func oneFlag(cmd *cobra.Command, names ...string) (string, error) {
 func newNoteSection(s env.Streams) *cobra.Command {
 	c := &noteChanger{changer: changer{s: s}}
 	var t notebook.Target
-	var rename string
+	var rename, take string
 	texts := map[vault.Operation]*string{}
 	create := false
 	ops := []vault.Operation{vault.OpAppend, vault.OpPrepend, vault.OpReplace, vault.OpBefore, vault.OpAfter}
@@ -79,15 +79,17 @@ func newNoteSection(s env.Streams) *cobra.Command {
 		`Show a section of a note (--heading), a block (--block), or, without either, the
 note's outline. With --append, --prepend, --replace, --before or --after change
 it: every byte outside it stays. --rename gives a heading other words, or a
-block another id, and updates the links to it in the same change.
+block another id, and updates the links to it in the same change. --take moves
+tasks of other notes to its end, with what is nested in them.
 
 Where several headings are called alike, name those above it too: "Log::Today".`,
 		`  quarry note section Plan.md
   quarry note section Plan.md --heading 'Log::Today'
   quarry note section Plan.md --heading Log --append '- called back'
-  quarry note section Plan.md --heading Log --rename Journal --dry-run`,
+  quarry note section Plan.md --heading Log --rename Journal --dry-run
+  quarry note section Atlas.md --heading Tasks --take 'task:todo property:project=Atlas'`,
 		command.Args(1, 1), func(cmd *cobra.Command, args []string) error {
-			chosen, err := oneFlag(cmd, "append", "prepend", "replace", "before", "after", "rename")
+			chosen, err := oneFlag(cmd, "append", "prepend", "replace", "before", "after", "rename", "take")
 			if err != nil {
 				return err
 			}
@@ -98,6 +100,8 @@ Where several headings are called alike, name those above it too: "Log::Today".`
 			switch chosen {
 			case "rename":
 				err = c.changed(c.book.RenamePart(cmd.Context(), path, t, rename, c.noteOptions()))
+			case "take":
+				err = c.changed(c.book.TakeTasks(cmd.Context(), path, t, take, create, c.noteOptions()))
 			case "":
 				err = c.showPart(cmd.Context(), path, t)
 			default:
@@ -117,6 +121,7 @@ Where several headings are called alike, name those above it too: "Log::Today".`
 		texts[op] = fl.String(string(op), "", about)
 	}
 	fl.StringVar(&rename, "rename", "", "new `heading`, or new id of the block")
+	fl.StringVar(&take, "take", "", "move tasks of other notes here that `filters` select")
 	fl.BoolVar(&c.keepTexts, "keep-texts", false, "with --rename: displayed texts of links that are\nthe old heading stay")
 	fl.BoolVar(&create, "create", false, "make a heading that is missing")
 	c.flags(fl, true)

@@ -32,7 +32,7 @@ func tree() *cobra.Command {
 // of one command, "force" the flag of any command.
 var withoutKey = map[string]string{
 	"force": "has to be said each time", "replace literal": "changes what a text means",
-	"note list columns": "asks for one answer", "note list sort": "asks for one answer", "note list group": "asks for one answer", "note list tasks": "asks for one answer", "note task line": "is about one change", "note task open": "is about one change", "mv heading": "is about one change", "help": "asks for one answer", "json": "asks for one answer", "root": "names the folder the sections are chosen by",
+	"note list columns": "asks for one answer", "note list sort": "asks for one answer", "note list group": "asks for one answer", "note list tasks": "asks for one answer", "note task line": "is about one change", "note task open": "is about one change", "note section take": "is about one change", "mv heading": "is about one change", "help": "asks for one answer", "json": "asks for one answer", "root": "names the folder the sections are chosen by",
 	"no-config": "is about the file", "version": "asks for one answer", "dry-run": "is about one change",
 	"expected-version": "is about one file", "yes": "has to be said each time", "record": "record.on sets it", "no-record": "record.on sets it", "log mine": "asks for one answer", "undo to": "is about one change", "undo by": "is about one change", "diff since": "asks for one answer", "log outside": "asks for one answer", "all": "asks for one answer", "lacking": "is about one search", "where": "is about one change", "add": "is about one change", "keep-texts": "is about one change",
 

@@ -293,15 +293,10 @@ func (c *Chosen) paths(ctx context.Context, b *Book, exprs []string) ([]string, 
 	if c.Where == "" {
 		return b.mentioning(ctx, true, exprs, "**/*.md")
 	}
-	q := Query{Query: c.Where, Loose: true, Limit: math.MaxInt, Scope: scope(false, "**/*.md")}
-	s, err := b.newNoteSearch(ctx, &q)
-	if err != nil {
+	if _, err := onlyFilters(c.Where); err != nil {
 		return nil, err
 	}
-	if s.words != nil {
-		return nil, errWords
-	}
-	r, err := b.Search(ctx, q)
+	r, err := b.Search(ctx, Query{Query: c.Where, Loose: true, Limit: math.MaxInt, Scope: scope(false, "**/*.md")})
 	if err != nil {
 		return nil, err
 	}
@@ -315,8 +310,6 @@ func (c *Chosen) paths(ctx context.Context, b *Book, exprs []string) ([]string, 
 	slices.Sort(out)
 	return out, nil
 }
-
-var errWords = fault.New(fault.InvalidArgument, "notes to change are selected by filters alone, without words", fault.HintOf(ErrFilter))
 
 // ErrNoNote is returned if filters select no note, or if none of the notes would change.
 var ErrNoNote = fault.New(fault.NotFound, "no chosen note changes", "look at the notes with search_notes")
@@ -410,15 +403,20 @@ func leftAlone(left map[string][]string) (out []string) {
 		case len(paths) == 1:
 			verb = " has "
 		}
-		names := make([]string, min(len(paths), leftNamed))
-		for i := range names {
-			names[i] = fault.Printable(paths[i])
-		}
-		text := fault.Count(len(paths), "note") + verb + reason + ": " + strings.Join(names, ", ")
-		if more := len(paths) - len(names); more > 0 {
-			text += fmt.Sprintf(" and %d more", more)
-		}
-		out = append(out, text)
+		out = append(out, fault.Count(len(paths), "note")+verb+reason+": "+fewOf(paths))
 	}
 	return out
+}
+
+// fewOf lists the first of some paths.
+func fewOf(paths []string) string {
+	names := make([]string, min(len(paths), leftNamed))
+	for i := range names {
+		names[i] = fault.Printable(paths[i])
+	}
+	text := strings.Join(names, ", ")
+	if more := len(paths) - len(names); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }

@@ -38,6 +38,17 @@ func (b *Book) readFilters(ctx context.Context, query string) (words string, fil
 	return words, &f, filterError(err)
 }
 
+var errWords = fault.New(fault.InvalidArgument, "notes are selected here by filters alone, without words", fault.HintOf(ErrFilter))
+
+// onlyFilters reads a query that must have filters and no words.
+func onlyFilters(query string) (*notefilter.Expr, error) {
+	words, expr, err := notefilter.Parse(query)
+	if err == nil && (expr == nil || words != "") {
+		err = errWords
+	}
+	return expr, filterError(err)
+}
+
 // filterError adds the code and the hint to an error of the parser.
 func filterError(err error) error {
 	if at := (*notefilter.Error)(nil); errors.As(err, &at) {
@@ -232,10 +243,9 @@ func (b *Book) linkFilter(ctx context.Context, t *notefilter.Term) (noteFilter, 
 		ix.Add(target)
 		keys[vault.NameKey(target)] = true
 	}
-	last := func(subpath string) string { return strings.TrimSpace(subpath[strings.LastIndexByte(subpath, '#')+1:]) }
 	return noteFilter{want: notefields.Links, admits: func(ctx context.Context, path string, f *notefields.Facts) (found bool) {
 		f.EachLink(ctx, func(_ int, l *vault.Link) bool {
-			if l.Path != "" && keys[vault.NameKey(l.Path)] && (sub == "" || strings.EqualFold(last(l.Subpath), last(sub))) {
+			if l.Path != "" && keys[vault.NameKey(l.Path)] && (sub == "" || vault.SameSubpath(l.Subpath, sub)) {
 				target, ok := ix.ResolveLink(path, l)
 				found = ok && target != path && slices.Contains(targets, target)
 			}

@@ -151,6 +151,18 @@ func TestNoteFilters(t *testing.T) {
 	}
 }
 
+// A heading in link: is compared as links find it: without the marks that a link leaves out.
+func TestLinkFilterHeadings(t *testing.T) {
+	w := newWorld(t, "t.md", "# Plan: [x] (now)\n## Part\ntext ^b-1\n", "a.md", "[[t#Plan x (now)]]\n", "b.md", "[t](t.md#plan%20x%20now)\n", "c.md", "[[t#^B-1]]\n", "d.md", "[[t#b-1]] [[t#Plan x (now)#Part]]\n")
+	for query, want := range map[string]string{
+		`link:"t#Plan: [x] (now)"`: "a.md b.md", `link:"t#plan x now"`: "a.md b.md", "link:t#^b-1": "c.md", "link:t#b-1": "d.md", "link:t#Part": "d.md", "link:t#Pl": "",
+	} {
+		if got, err := w.selected(query); err != nil || strings.Join(got, " ") != want {
+			t.Errorf("%s: %q, %v; want %q", query, got, err, want)
+		}
+	}
+}
+
 // model describes a generated note, so that a filter can be evaluated without reading
 // text.
 type model struct {
@@ -450,25 +462,29 @@ func TestFiltersSelectInRealNotes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r := stress.Rand(7)
-	count := stress.Size(200, 10_000)
+	const filters = 100
+	run := stress.Start(t, "filters of notes", 40, 100)
 	selecting := 0
-	for range count {
-		query, judge := realFilter(r, notes, 2)
-		var want []string
-		for _, n := range notes {
-			if judge(n) {
-				want = append(want, n.path)
+	for seed := range run.Cases() {
+		r := stress.Rand(seed)
+		for range filters {
+			query, judge := realFilter(r, notes, 2)
+			var want []string
+			for _, n := range notes {
+				if judge(n) {
+					want = append(want, n.path)
+				}
+			}
+			if len(want) > 0 && len(want) < len(notes) {
+				selecting++
+			}
+			if got, err := w.selected(query); err != nil || !slices.Equal(got, want) {
+				run.Violation(seed, "%s: %d notes, %v; want %d; only one has %q", query, len(got), err, len(want), difference(got, want))
 			}
 		}
-		if len(want) > 0 && len(want) < len(notes) {
-			selecting++
-		}
-		if got, err := w.selected(query); err != nil || !slices.Equal(got, want) {
-			t.Fatalf("%s: %d notes, %v; want %d; only one has %q", query, len(got), err, len(want), difference(got, want))
-		}
+		run.Tried(filters)
 	}
-	t.Logf("%d filters on %d notes; %d select some and not others", count, len(notes), selecting)
+	t.Logf("%d notes; %d filters select some and not others", len(notes), selecting)
 }
 
 func difference(a, b []string) (out []string) {

@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"quarry/change"
 	"quarry/fault"
 	"quarry/internal/notefields"
-	"quarry/internal/notefilter"
 	"quarry/internal/vault"
 )
 
@@ -23,16 +23,23 @@ type TaskLine struct {
 // Tasks lists the tasks that filters select, by note. Filters for notes apply to all
 // tasks of a note, and filters for tasks to each task: task:todo lists only open ones.
 func (b *Book) Tasks(ctx context.Context, query string) (out []TaskLine, err error) {
-	words, expr, err := notefilter.Parse(query)
-	if err != nil || expr == nil || words != "" {
-		if err == nil {
-			err = errWords
+	return out, b.eachTasks(ctx, query, func(n *Note, _ *vault.Note, tasks []vault.Task) error {
+		for _, t := range tasks {
+			out = append(out, TaskLine{n.Path, n.lineAt(t.Mark.Start), n.lineText(t.Mark.Start)})
 		}
-		return nil, filterError(err)
+		return nil
+	})
+}
+
+// eachTasks calls f with the tasks of each note that filters select.
+func (b *Book) eachTasks(ctx context.Context, query string, f func(n *Note, scan *vault.Note, tasks []vault.Task) error) error {
+	expr, err := onlyFilters(query)
+	if err != nil {
+		return err
 	}
 	filter, err := b.filter(ctx, expr)
 	if err != nil {
-		return nil, filterError(err)
+		return filterError(err)
 	}
 	var paths []string
 	err = b.eachFact(ctx, factQuery{globs: onlyNotes, want: filter.want | notefields.Tasks, look: func(path string, f *notefields.Facts, _ []byte) any {
@@ -47,17 +54,16 @@ func (b *Book) Tasks(ctx context.Context, query string) (out []TaskLine, err err
 		return nil
 	}}, func(path string, _ any) { paths = append(paths, path) })
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return out, b.eachNote(ctx, paths, func(n *Note) error {
-		f := notefields.Of(n.Path, n.Text)
-		f.EachTask(ctx, func(t *vault.Task) bool {
-			if filter.admits(ctx, n.Path, f.Only(t)) {
-				out = append(out, TaskLine{n.Path, n.lineAt(t.Mark.Start), n.lineText(t.Mark.Start)})
-			}
-			return true
-		})
-		return ctx.Err()
+	return b.eachNote(ctx, paths, func(n *Note) error {
+		facts := notefields.Of(n.Path, n.Text)
+		tasks := facts.Scanned(ctx).Tasks(n.Text)
+		tasks = slices.DeleteFunc(tasks, func(t vault.Task) bool { return !filter.admits(ctx, n.Path, facts.Only(&t)) })
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return f(n, facts.Scanned(ctx), tasks)
 	})
 }
 

@@ -19,11 +19,11 @@ import (
 // value.
 func (b *Book) PropertyValues(ctx context.Context, name, where string) (values []Name, notes int, err error) {
 	words, filter, err := b.readFilters(ctx, where)
+	if err == nil && words != "" {
+		err = errWords
+	}
 	if err != nil {
 		return nil, 0, err
-	}
-	if words != "" {
-		return nil, 0, errWords
 	}
 	q := factQuery{globs: onlyNotes, want: notefields.Properties | notefields.Inline}
 	if filter != nil {

@@ -78,7 +78,7 @@ func extract(path string, text []byte, out *index.Fields) {
 	if !isNote(path) {
 		return
 	}
-	words := noterank.Index(ctx, path, text, f.scanned(ctx), f.header(ctx), out.Count)
+	words := noterank.Index(ctx, path, text, f.Scanned(ctx), f.header(ctx), out.Count)
 	out.Add(appendWords(nil, words))
 	out.Add(appendStrings(nil, f.Headings(ctx)))
 	out.Add(appendStrings(nil, f.Tags(ctx)))
@@ -86,7 +86,7 @@ func extract(path string, text []byte, out *index.Fields) {
 	out.Add(appendStrings(nil, names))
 	out.Add(appendProperties(nil, names, f.Properties(ctx)))
 	out.Add(appendProperties(nil, nil, f.Inline(ctx)))
-	out.Add(appendTasks(nil, f.scanned(ctx).Tasks(text)))
+	out.Add(appendTasks(nil, f.Scanned(ctx).Tasks(text)))
 }
 
 func isNote(path string) bool { return vault.HasLinks(path) && path[len(path)-1]|0x20 == 'd' }
@@ -121,7 +121,8 @@ func (f *Facts) Know(path string, known []byte) *Facts {
 	return f
 }
 
-func (f *Facts) scanned(ctx context.Context) *vault.Note {
+// Scanned returns the parts of a text. Facts from an index have none.
+func (f *Facts) Scanned(ctx context.Context) *vault.Note {
 	if f.scan == nil {
 		var err error
 		if f.scan, err = vault.Scan(ctx, f.text); err != nil {
@@ -172,7 +173,7 @@ func (f *Facts) Headings(ctx context.Context) (out []string) {
 	if data, ok := f.stored(headingsValue); ok {
 		return readStrings(data)
 	}
-	for _, h := range f.scanned(ctx).Headings {
+	for _, h := range f.Scanned(ctx).Headings {
 		out = append(out, h.Text)
 	}
 	return out
@@ -183,7 +184,7 @@ func (f *Facts) Tags(ctx context.Context) []string {
 	if data, ok := f.stored(tagsValue); ok {
 		return readStrings(data)
 	}
-	return f.scanned(ctx).AllTags(f.header(ctx))
+	return f.Scanned(ctx).AllTags(f.header(ctx))
 }
 
 // PropertyNames returns the names of the properties, in order.
@@ -242,7 +243,7 @@ func (f *Facts) Inline(ctx context.Context) (out []Property) {
 	if data, ok := f.stored(inlineValue); ok {
 		return f.read(nil, nil, data, "")
 	}
-	for _, field := range f.scanned(ctx).Fields(f.text) {
+	for _, field := range f.Scanned(ctx).Fields(f.text) {
 		i := slices.IndexFunc(out, func(p Property) bool { return p.Name == field.Key })
 		if i < 0 {
 			i, out = len(out), append(out, Property{Name: field.Key})
@@ -289,7 +290,7 @@ func (f *Facts) EachTask(ctx context.Context, yield func(t *vault.Task) bool) {
 	}
 	data, ok := f.stored(tasksValue)
 	if !ok {
-		for _, t := range f.scanned(ctx).Tasks(f.text) {
+		for _, t := range f.Scanned(ctx).Tasks(f.text) {
 			if !yield(&t) {
 				return
 			}
@@ -365,7 +366,7 @@ func (f *Facts) EachLink(ctx context.Context, yield func(i int, l *vault.Link) b
 func (f *Facts) links(ctx context.Context) (out []vault.Link) {
 	var links []vault.Link
 	if isNote(f.path) {
-		links = f.scanned(ctx).Links
+		links = f.Scanned(ctx).Links
 	} else {
 		links, _ = vault.ScanLinks(ctx, f.path, f.text)
 	}
@@ -396,6 +397,10 @@ func appendStrings(dst []byte, list []string) []byte {
 type source []byte
 
 func (s *source) number() int {
+	if b := *s; len(b) > 0 && b[0] < 0x80 { // nearly all are
+		*s = b[1:]
+		return int(b[0])
+	}
 	n, k := binary.Uvarint(*s)
 	if k <= 0 {
 		*s = nil
@@ -476,7 +481,7 @@ func appendProperties(dst []byte, names []string, list []Property) []byte {
 // read appends the properties in data to a list. If only is given, it appends just those of
 // that name, whose values are in f.texts.
 func (f *Facts) read(list []Property, names, data source, only string) []Property {
-	from := len(list)
+	from, lone := len(list), []byte(only)
 	for len(data) > 0 {
 		var name []byte
 		if len(names) > 0 {
@@ -485,7 +490,7 @@ func (f *Facts) read(list []Property, names, data source, only string) []Propert
 			name = data.bytes()
 		}
 		n := data.number()
-		p, wanted := Property{Name: only, List: n%2 != 0}, n > 0 && (only == "" || bytes.EqualFold(name, []byte(only)))
+		p, wanted := Property{Name: only, List: n%2 != 0}, n > 0 && (only == "" || bytes.EqualFold(name, lone))
 		at := len(f.texts)
 		for left := (n - 1) / 2; left > 0 && len(data) > 0; left-- {
 			if v := data.bytes(); wanted {

@@ -322,11 +322,7 @@ func (p *parser) term(t token) (*Term, error) {
 		}
 		return out, nil
 	}
-	hint := "the filters are " + strings.Join(Names, ", ")
-	if len(value) > 0 {
-		hint = fmt.Sprintf("for a property write property:%s=%s; to search for the text, quote it; the filters are %s", name, value, strings.Join(Names, ", "))
-	}
-	return nil, &Error{t.at, fmt.Sprintf("unknown filter %q: %s", name+":", hint)}
+	return nil, &Error{t.at, fmt.Sprintf("unknown filter %q: for a property write property:%s=%s; to search for the text, quote it", name+":", name, value)}
 }
 
 func (p *parser) missing(t *Term, after string) error {

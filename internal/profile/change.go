@@ -437,11 +437,11 @@ func (c *call) move(ctx context.Context, note bool) (*answer, error) {
 	if note {
 		source, destination = notes.Path(from), notes.Path(to)
 	}
-	if c.Given("update_links") {
+	switch {
+	case c.Given("update_links") && !c.Bool("update_links"):
 		opts.Links = change.LinksLeave
-		if c.Bool("update_links") {
-			opts.Links = change.LinksUpdate
-		}
+	case c.Given("update_links") || c.d.noteNames: // the profile notes promises that links follow
+		opts.Links = change.LinksUpdate
 	}
 	if c.Bool("keep_texts") && opts.Links != change.LinksLeave {
 		opts.Links = change.LinksKeepTexts

@@ -135,9 +135,9 @@ func noteTools() []spec {
 			about: "Change a section, block or property of a note, or add to its beginning or end.",
 			params: []tool.Param{
 				required("path", "Note"),
-				oneOf(need(str("operation", "rename: content is the new heading or id, links follow; done, todo: content is the task")), "append", "prepend", "replace", "before", "after", "rename", "done", "todo"),
-				text("content", "Text; of a property, YAML"),
-				paramHeading, paramBlock, paramProperty,
+				oneOf(need(str("operation", "rename: content is the new heading or id, links follow; done, todo: content is the task; take: tasks that where selects move here")), "append", "prepend", "replace", "before", "after", "rename", "done", "todo", "take"),
+				optional(text("content", "Text; of a property, YAML")),
+				paramHeading, paramBlock, paramProperty, paramWhere,
 				boolean("create", "Make what is missing"), paramTexts, unlisted(integer("line", "Of the task", 1)),
 				paramVersion, paramDryRun, paramQuiet, paramDiff,
 			},

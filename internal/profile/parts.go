@@ -125,8 +125,11 @@ func (c *call) partError(err error, path string) error {
 	return err
 }
 
-// noteChanged is the answer to a change of notes.
-func (c *call) noteChanged(s *shelf, ch *change.Change) *answer {
+// noteChanged is the answer to a change of notes. path is the note that was named.
+func (c *call) noteChanged(s *shelf, path string, ch *change.Change, err error) (*answer, error) {
+	if err != nil {
+		return nil, c.partError(err, s.show(path))
+	}
 	ch = ch.Under(s.root.Name)
 	if len(ch.Files) == 1 {
 		ch.Version = ch.Files[0].Version
@@ -134,7 +137,7 @@ func (c *call) noteChanged(s *shelf, ch *change.Change) *answer {
 	ch.Files, ch.Digest = nil, ""
 	said := render.Sentence(ch.Summary) + "."
 	if c.String("where") == "" || c.Bool("quiet") {
-		return s.tell(c.changed(ch, said))
+		return s.tell(c.changed(ch, said)), nil
 	}
 	// If filters selected the notes, the change of one is shown and the others are named.
 	shown := ch.Paths
@@ -156,7 +159,7 @@ func (c *call) noteChanged(s *shelf, ch *change.Change) *answer {
 	if ch.DryRun && ch.Diff == "" {
 		a.receipt = append(a.receipt, "diff: true shows every line")
 	}
-	return s.tell(a)
+	return s.tell(a), nil
 }
 
 // shownChosen limits the notes named after a change of notes that filters selected.
@@ -224,25 +227,34 @@ func editPart(ctx context.Context, c *call) (*answer, error) {
 		return nil, err
 	}
 	t, o := c.target(), c.noteOptions()
-	if t == (notebook.Target{}) && slices.Contains([]string{"append", "prepend"}, c.String("operation")) {
+	op, where := c.String("operation"), c.String("where")
+	switch {
+	case (op == "take") != (where != ""):
+		return nil, invalid("The operation take needs where, the filters that select tasks; other operations have none.")
+	case op != "take" && !c.Given("content"):
+		return nil, invalid("content is required and must be a string.")
+	}
+	if t == (notebook.Target{}) && (op == "append" || op == "prepend") {
 		return c.editWhole(ctx, s.show(path))
 	}
 	var ch *change.Change
-	if op := c.String("operation"); op == "rename" && t.Property != "" {
-		ch, err = s.RenameProperty(ctx, path, t.Property, c.String("content"), o)
-	} else if op == "rename" {
-		ch, err = s.RenamePart(ctx, path, t, c.String("content"), o)
-	} else {
+	switch op {
+	case "take":
+		ch, err = s.TakeTasks(ctx, path, t, where, c.Bool("create"), o)
+	case "rename":
+		if t.Property != "" {
+			ch, err = s.RenameProperty(ctx, path, t.Property, c.String("content"), o)
+		} else {
+			ch, err = s.RenamePart(ctx, path, t, c.String("content"), o)
+		}
+	default:
 		e := notebook.Edit{Operation: vault.Operation(op), Content: c.String("content"), Create: c.Bool("create")}
 		if t.Property != "" {
 			e.Value = vault.ParseValue(e.Content)
 		}
 		ch, err = s.EditPart(ctx, path, t, e, o)
 	}
-	if err != nil {
-		return nil, c.partError(err, s.show(path))
-	}
-	return c.noteChanged(s, ch), nil
+	return c.noteChanged(s, path, ch, err)
 }
 
 // checkTask checks or unchecks a task. The path may include the task's line.
@@ -262,10 +274,7 @@ func (c *call) checkTask(ctx context.Context, done bool) (*answer, error) {
 		return nil, err
 	}
 	ch, err := s.CheckTask(ctx, s.called(ctx, path), c.String("content"), line, done, c.noteOptions())
-	if err != nil {
-		return nil, c.partError(err, s.show(path))
-	}
-	return c.noteChanged(s, ch), nil
+	return c.noteChanged(s, path, ch, err)
 }
 
 // editWhole adds text at the end of a note, or after its front matter.
@@ -326,10 +335,7 @@ func changeProperties(ctx context.Context, c *call) (*answer, error) {
 	default:
 		ch, err = s.RenameProperty(ctx, path, name, c.String("value"), c.noteOptions())
 	}
-	if err != nil {
-		return nil, c.partError(err, s.show(path))
-	}
-	return c.noteChanged(s, ch), nil
+	return c.noteChanged(s, path, ch, err)
 }
 
 func (c *call) readProperties(ctx context.Context, s *shelf, path, name string) (*answer, error) {
@@ -411,27 +417,18 @@ func listTags(ctx context.Context, c *call) (*answer, error) {
 		return nil, invalid("where selects the notes for add; search_notes with the same filters lists them.")
 	case c.Bool("add"):
 		ch, err := s.AddTag(ctx, notebook.Chosen{Path: path, Where: where}, tag, c.noteOptions())
-		if err != nil {
-			return nil, c.partError(err, s.show(path))
-		}
-		return c.noteChanged(s, ch), nil
+		return c.noteChanged(s, path, ch, err)
 	case c.Given("new_name") && tag == "":
 		return nil, invalid("tag is required: the tag to rename.")
 	case c.Given("new_name"):
 		ch, err := s.RenameTag(ctx, path, tag, c.String("new_name"), c.noteOptions())
-		if err != nil {
-			return nil, c.partError(err, s.show(path))
-		}
-		return c.noteChanged(s, ch), nil
+		return c.noteChanged(s, path, ch, err)
 	case tag != "":
 		notes, err := s.Tagged(ctx, tag)
 		if err != nil {
 			return nil, err
 		}
-		for i := range notes {
-			notes[i] = s.show(notes[i])
-		}
-		return s.tell(&answer{text: render.PathList(nil, notes, len(notes), "note", "notes", c.limits()), data: &namesAnswer{Total: len(notes), Notes: notes}, reads: true}), nil
+		return s.tell(&answer{text: c.notePaths(s, notes), data: &namesAnswer{Total: len(notes), Notes: notes}, reads: true}), nil
 	}
 	names, err := s.Tags(ctx, path)
 	if err != nil {
@@ -442,6 +439,14 @@ func listTags(ctx context.Context, c *call) (*answer, error) {
 		s.tell(a)
 	}
 	return a, nil
+}
+
+// notePaths lists notes, after it gave them the paths to show.
+func (c *call) notePaths(s *shelf, notes []string) []byte {
+	for i := range notes {
+		notes[i] = s.show(notes[i])
+	}
+	return render.PathList(nil, notes, len(notes), "note", "notes", c.limits())
 }
 
 // linksAnswer is the answer of links.
@@ -472,12 +477,9 @@ func listLinks(ctx context.Context, c *call) (*answer, error) {
 		if err != nil {
 			return nil, err
 		}
-		for i := range notes {
-			notes[i] = s.show(notes[i])
-		}
 		total := len(notes)
 		notes = notes[min(c.Int("offset"), total):]
-		return s.tell(&answer{text: render.PathList(nil, notes, len(notes), "note", "notes", c.limits()), data: &linksAnswer{Total: total, Notes: notes}}), nil
+		return s.tell(&answer{text: c.notePaths(s, notes), data: &linksAnswer{Total: total, Notes: notes}}), nil
 	case "outgoing":
 		found, err = s.Outgoing(ctx, path)
 	case "unresolved":
@@ -555,5 +557,5 @@ func (c *call) moveAttached(ctx context.Context, from, to string, links change.L
 	if ch == nil || err != nil {
 		return nil, err
 	}
-	return c.noteChanged(s, ch), nil
+	return c.noteChanged(s, from, ch, nil)
 }

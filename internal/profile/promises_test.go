@@ -3,6 +3,7 @@ package profile_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -63,13 +64,26 @@ func TestGodoctorGoesByGitignoreAlone(t *testing.T) {
 	}
 }
 
-// update_links, if given explicitly, also works in folders that aren't Obsidian vaults.
+// update_links, if given explicitly, also works in folders that aren't Obsidian vaults. The
+// profile notes promises that links follow, whatever the vault's settings.
 func TestLinksWithoutObsidian(t *testing.T) {
-	ws := fixture{files: map[string]string{"a.md": "see [[b]] and [b](b.md)\n", "b.md": "x\n"}}.make(t)
-	text := call(t, tools(t, ws, profile.Options{}), "move_file", `{"source":"b.md","destination":"sub/c.md","update_links":true}`).Text
-	data, err := os.ReadFile(filepath.Join(ws.Dir(), "a.md"))
-	if err != nil || string(data) != "see [[c]] and [c](sub/c.md)\n" || !strings.Contains(text, "updated 2 links in 1 file") {
-		t.Errorf("%s: %q, %v", text, data, err)
+	for _, c := range []struct {
+		profile, asks string
+		files         map[string]string
+	}{
+		{"quarry", `,"update_links":true`, nil},
+		{"notes", "", nil},
+		{"notes", "", map[string]string{".obsidian/app.json": "{}"}},
+		{"notes", "", map[string]string{".obsidian/app.json": `{"alwaysUpdateLinks":false}`}},
+	} {
+		f := fixture{files: map[string]string{"a.md": "see [[b]] and [b](b.md)\n", "b.md": "x\n"}}
+		maps.Copy(f.files, c.files)
+		ws := f.make(t)
+		text := call(t, tools(t, ws, profile.Options{Profile: c.profile}), "move_file", `{"source":"b.md","destination":"sub/c.md"`+c.asks+`}`).Text
+		data, err := os.ReadFile(filepath.Join(ws.Dir(), "a.md"))
+		if err != nil || !strings.HasPrefix(string(data), "see [[c]] and [c](") || !strings.Contains(text, "updated 2 links in 1 file") {
+			t.Errorf("%s %s: %s: %q, %v", c.profile, c.files, text, data, err)
+		}
 	}
 }
 

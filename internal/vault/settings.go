@@ -32,15 +32,12 @@ type Settings struct {
 	TrashOption          string     // system, local or none
 	AlwaysUpdateLinks    bool       // moves rewrite links without asking
 	NewLinkFormat        LinkFormat // shortest, relative or absolute
-	UseMarkdownLinks     bool       // new links are [a](b.md), not [[b]]
 	AttachmentFolderPath string     // "/" is the top of the vault, "./" the note's folder
-	NewFileLocation      string     // root, current or folder
-	NewFileFolderPath    string     // used if NewFileLocation is folder
 }
 
 // DefaultSettings returns the settings that Obsidian uses if app.json is missing.
 func DefaultSettings() Settings {
-	return Settings{TrashOption: TrashSystem, NewLinkFormat: Shortest, AttachmentFolderPath: "/", NewFileLocation: "root"}
+	return Settings{TrashOption: TrashSystem, NewLinkFormat: Shortest, AttachmentFolderPath: "/"}
 }
 
 // ParseSettings parses app.json. A setting that is missing, unknown or of the wrong type
@@ -80,11 +77,8 @@ func ParseSettings(data []byte) (Settings, error) {
 	format := string(s.NewLinkFormat)
 	oneOf("trashOption", &s.TrashOption, TrashSystem, TrashLocal, TrashNone)
 	oneOf("newLinkFormat", &format, string(Shortest), string(Relative), string(Absolute))
-	oneOf("newFileLocation", &s.NewFileLocation, "root", "current", "folder")
 	s.NewLinkFormat = LinkFormat(format)
 	field("alwaysUpdateLinks", &s.AlwaysUpdateLinks)
-	field("useMarkdownLinks", &s.UseMarkdownLinks)
 	field("attachmentFolderPath", &s.AttachmentFolderPath)
-	field("newFileFolderPath", &s.NewFileFolderPath)
 	return s, errors.Join(errs...)
 }

@@ -11,8 +11,8 @@ func TestParseSettings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.TrashOption != TrashLocal || !s.AlwaysUpdateLinks || s.NewLinkFormat != Relative || !s.UseMarkdownLinks ||
-		s.AttachmentFolderPath != "./img" || s.NewFileLocation != "folder" || s.NewFileFolderPath != "Inbox" {
+	if s.TrashOption != TrashLocal || !s.AlwaysUpdateLinks || s.NewLinkFormat != Relative ||
+		s.AttachmentFolderPath != "./img" {
 		t.Errorf("got %+v", s)
 	}
 }

@@ -21,6 +21,12 @@ func headingKey(s string) string {
 	return fold(strings.Join(strings.Fields(headingMarks.Replace(s)), " "))
 }
 
+// SameSubpath reports whether two subpaths of links end in the same heading or block.
+func SameSubpath(a, b string) bool {
+	a, b = a[strings.LastIndexByte(a, '#')+1:], b[strings.LastIndexByte(b, '#')+1:]
+	return strings.HasPrefix(a, "^") == strings.HasPrefix(b, "^") && headingKey(a) == headingKey(b)
+}
+
 // HeadingSubpath returns the subpath by which a link names a heading.
 func HeadingSubpath(heading string) string {
 	return strings.Join(strings.Fields(linkMarks.Replace(heading)), " ")

@@ -2,8 +2,11 @@ package vault
 
 import (
 	"bytes"
+	"context"
 	"regexp"
+	"slices"
 	"sort"
+	"strings"
 	"sync"
 )
 
@@ -110,4 +113,69 @@ func (n *Note) Fields(text []byte) (out []Field) {
 		}
 	})
 	return out
+}
+
+// TaskLines returns the lines of a task: those of its list item, with what is nested in
+// it. Tasks in quotes have none of their own.
+func (n *Note) TaskLines(text []byte, t Task) (Span, bool) {
+	at := lastBefore(n.Items, t.Mark.Start, func(it *Item) Span { return it.Span })
+	if at < 0 || n.Items[at].Span.End < t.Mark.End {
+		return Span{}, false
+	}
+	item := n.Items[at]
+	out := Span{Start: lineStart(text, item.Span.Start)}
+	if len(bytes.TrimSpace(text[out.Start:item.Span.Start])) > 0 {
+		return Span{}, false
+	}
+	end := item.Span.End
+	for _, nested := range n.Items[at+1:] {
+		if nested.Level <= item.Level {
+			break
+		}
+		end = nested.Span.End
+	}
+	_, out.End = lineEnd(text, end)
+	// An item's span ends before nested items, but its own paragraphs may follow them.
+	depth, _ := cursor{line: text[out.Start:t.Mark.Start]}.indent()
+	depth += t.Mark.Start - 1 - item.Span.Start
+	for next := out.End; next < len(text); {
+		start := next
+		end, next = lineEnd(text, start)
+		switch cols, pos := (cursor{line: text[start:end]}).indent(); {
+		case pos == end-start: // blank
+		case cols < depth:
+			return out, true
+		default:
+			out.End = next
+		}
+	}
+	return out, true
+}
+
+// Outdented returns lines without the indentation of the first, and with plain line feeds.
+func Outdented(text []byte) string {
+	var out strings.Builder
+	indent := text[:len(text)-len(bytes.TrimLeft(text, " \t"))]
+	for line := range bytes.Lines(text) {
+		rest, ok := bytes.CutPrefix(line, indent)
+		if !ok {
+			rest = bytes.TrimLeft(line, " \t")
+		}
+		out.Write(bytes.TrimRight(rest, "\r\n"))
+		out.WriteByte('\n')
+	}
+	return out.String()
+}
+
+// SameHeadings reports whether a scanned text has the same headings after changes.
+func SameHeadings(ctx context.Context, text []byte, n *Note, splices []Splice) (bool, error) {
+	changed, err := ApplySplices(text, splices)
+	if err != nil {
+		return false, err
+	}
+	after, err := Scan(ctx, changed)
+	if err != nil {
+		return false, err
+	}
+	return slices.EqualFunc(n.Headings, after.Headings, func(a, b Heading) bool { return a.Text == b.Text && a.Level == b.Level }), nil
 }
