@@ -196,7 +196,7 @@ func (r *cReader) localType(i, end int) int {
 		return end
 	}
 	for ; i < end; i++ {
-		if begins := r.byteAt(i-1); (begins == '{' || begins == '}' || begins == ';') && (r.is(i, "struct") || r.is(i, "class")) && r.typeBody(i) >= 0 {
+		if begins := r.byteAt(i - 1); (begins == '{' || begins == '}' || begins == ';') && (r.is(i, "struct") || r.is(i, "class")) && r.typeBody(i) >= 0 {
 			return r.declaration(i, i)
 		}
 	}
