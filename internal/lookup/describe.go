@@ -123,7 +123,14 @@ type lines struct {
 }
 
 func newLines(data []byte) *lines {
-	l := &lines{data: data}
+	l := &lines{}
+	l.set(data)
+	return l
+}
+
+func (l *lines) set(data []byte) {
+	l.data = data
+	l.starts = slices.Grow(l.starts[:0], bytes.Count(data, newline)+1)
 	for at := 0; at < len(data); {
 		l.starts = append(l.starts, at)
 		n := bytes.IndexByte(data[at:], '\n')
@@ -132,7 +139,15 @@ func newLines(data []byte) *lines {
 		}
 		at += n + 1
 	}
-	return l
+}
+
+// start returns the offset of line i. If i is the number of lines, it is the end of the
+// text.
+func (l *lines) start(i int) int {
+	if i < len(l.starts) {
+		return l.starts[i]
+	}
+	return len(l.data)
 }
 
 func (l *lines) count() int { return len(l.starts) }
@@ -142,11 +157,7 @@ func (l *lines) text(first, last int) string {
 	if first < 1 || first > last || first > len(l.starts) {
 		return ""
 	}
-	end := len(l.data)
-	if last < len(l.starts) {
-		end = l.starts[last]
-	}
-	return strings.TrimSuffix(string(l.data[l.starts[first-1]:end]), "\n")
+	return strings.TrimSuffix(string(l.data[l.starts[first-1]:l.start(last)]), "\n")
 }
 
 // symbolOf converts a definition. lines is the number of lines in its text.

@@ -38,16 +38,15 @@ func Enclosing(ctx context.Context, from Source, yield func(*search.FileMatch) e
 type enclosing struct {
 	path   string
 	opened bool
-	text   []byte
-	starts []int           // offsets of its lines
-	list   []search.Symbol // definitions of more than one line, in order
-	up     []int           // for each definition, the last earlier one that ends after it; -1 if there is none
+	lines
+	list []search.Symbol // definitions of more than one line, in order
+	up   []int           // for each definition, the last earlier one that ends after it; -1 if there is none
 	// list contains the definitions of these lines, counted from 0.
 	from, to int
 }
 
 func (e *enclosing) open(ctx context.Context, from Source, path string) {
-	*e = enclosing{path: path, opened: true, starts: e.starts[:0]}
+	*e = enclosing{path: path, opened: true, lines: lines{starts: e.starts[:0]}}
 	data, err := from.ReadBytes(ctx, path, symbols.MaxText)
 	if err != nil {
 		return
@@ -68,35 +67,13 @@ func plain(data []byte) bool {
 	return bytes.IndexByte(data, '\r') < 0 && bytes.IndexByte(data, 0) < 0 && !bytes.HasPrefix(data, []byte("\uFEFF")) && utf8.Valid(data)
 }
 
-func (e *enclosing) set(text []byte) {
-	e.text = text
-	e.starts = slices.Grow(e.starts[:0], bytes.Count(text, newline)+1)
-	for at := 0; at < len(text); {
-		e.starts = append(e.starts, at)
-		n := bytes.IndexByte(text[at:], '\n')
-		if n < 0 {
-			break
-		}
-		at += n + 1
-	}
-}
-
-// start returns the offset of line i. If i is the number of lines, it is the end of the
-// text.
-func (e *enclosing) start(i int) int {
-	if i < len(e.starts) {
-		return e.starts[i]
-	}
-	return len(e.text)
-}
-
 // line returns the text of a line with its ending.
-func (e *enclosing) line(i int) []byte { return e.text[e.start(i):e.start(i+1)] }
+func (e *enclosing) line(i int) []byte { return e.data[e.start(i):e.start(i+1)] }
 
 // read reads the definitions in the lines from from up to to.
 func (e *enclosing) read(ctx context.Context, from, to int) {
 	e.list, e.up, e.from, e.to = nil, nil, from, to
-	text := e.text[e.start(from):e.start(to)]
+	text := e.data[e.start(from):e.start(to)]
 	all, _ := symbols.Until(func() bool { return ctx.Err() != nil }, e.path, text)
 	for _, s := range all {
 		if s.Last > s.Line && s.Kind != symbols.Module && s.Kind != symbols.Heading {
@@ -126,7 +103,7 @@ func (e *enclosing) stretch(i int) (from, to int) {
 		return 0, len(e.starts)
 	}
 	ends := func(i int) bool {
-		if e.text[e.starts[i]] != '}' {
+		if e.data[e.starts[i]] != '}' {
 			return false
 		}
 		line := bytes.TrimSuffix(e.line(i), newline)
@@ -139,7 +116,7 @@ func (e *enclosing) stretch(i int) (from, to int) {
 		to++
 	}
 	to = min(to+1, len(e.starts))
-	text := e.text[e.start(from):e.start(to)]
+	text := e.data[e.start(from):e.start(to)]
 	if !balanced(text) {
 		return 0, len(e.starts)
 	}
@@ -152,7 +129,7 @@ func (e *enclosing) stretch(i int) (from, to int) {
 		for last < to && !blank(last) {
 			last++
 		}
-		if balanced(e.text[e.start(first):e.start(last)]) {
+		if balanced(e.data[e.start(first):e.start(last)]) {
 			return first, last
 		}
 	}

@@ -35,10 +35,12 @@ func describeMacro(path string, data []byte, want *search.Symbol, text bool) boo
 	if at < 0 {
 		return false
 	}
-	from, to := around(data, at)
-	part := data[from:to]
+	e := &enclosing{path: path}
+	e.set(data)
+	first, last := e.stretch(bytes.Count(data[:at], newline))
+	from := e.start(first)
+	part := data[from:e.start(last)]
 	lines := newLines(part)
-	before := bytes.Count(data[:from], []byte{'\n'})
 	for _, s := range symbols.Of(path, part) {
 		if s.Name != want.Name || s.Kind != symbols.Macro || s.NameAt != at-from {
 			continue
@@ -48,7 +50,7 @@ func describeMacro(path string, data []byte, want *search.Symbol, text bool) boo
 		if text {
 			want.Text = lines.text(want.StartLine, want.EndLine)
 		}
-		want.Score, want.Line, want.StartLine, want.EndLine = score, want.Line+before, want.StartLine+before, want.EndLine+before
+		want.Score, want.Line, want.StartLine, want.EndLine = score, want.Line+first, want.StartLine+first, want.EndLine+first
 		return true
 	}
 	return false
@@ -70,40 +72,4 @@ func definesMacro(data []byte, at, size int) bool {
 
 func wordByte(c byte) bool {
 	return c >= 0x80 || c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
-}
-
-// around returns the lines of the directive at an offset, including its continuation
-// lines and the comments above it.
-func around(data []byte, at int) (from, to int) {
-	from = bytes.LastIndexByte(data[:at], '\n') + 1
-	for from > 0 {
-		above := bytes.LastIndexByte(data[:from-1], '\n') + 1
-		line := bytes.TrimSpace(data[above : from-1])
-		switch {
-		case bytes.HasSuffix(line, []byte("*/")):
-			open := bytes.LastIndex(data[:from-1], []byte("/*"))
-			if open < 0 {
-				return from, endOf(data, at)
-			}
-			from = bytes.LastIndexByte(data[:open], '\n') + 1
-		case bytes.HasPrefix(line, []byte("//")):
-			from = above
-		default:
-			return from, endOf(data, at)
-		}
-	}
-	return from, endOf(data, at)
-}
-
-func endOf(data []byte, at int) int {
-	for {
-		n := bytes.IndexByte(data[at:], '\n')
-		if n < 0 {
-			return len(data)
-		}
-		line := data[at : at+n]
-		if at += n + 1; !bytes.HasSuffix(bytes.TrimRight(line, "\r"), []byte(`\`)) {
-			return at
-		}
-	}
 }

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// maxPiece is the maximum number of lines an answer shows at one place of a file:
+	// MaxPiece is the maximum number of lines an answer shows at one place of a file:
 	// long enough to understand, short enough to read.
-	maxPiece = 40
+	MaxPiece = 40
 
 	// maxPieces is how many pieces of a file compete.
 	maxPieces = 4
@@ -27,18 +27,24 @@ type place struct {
 
 // pieces chooses the parts of a file to show: first the definitions the query names, then
 // the line ranges that match most of it.
-func (q *Query) pieces(text []byte, syms []symbols.Symbol, comments [][2]int, occ []occurrence, idf []float64) []Piece {
+func (q *Query) pieces(s *seen, idf []float64) []Piece {
+	text, occ := s.text, s.occ
+	if end := bytes.LastIndex(text, []byte("#endif")); s.guard[0] > 0 && end > 0 { // of the guard
+		text = text[:end]
+		n, _ := slices.BinarySearchFunc(occ, end, func(o occurrence, end int) int { return cmp.Compare(int(o.at), end) })
+		occ = occ[:n]
+	}
 	lines := lineStarts(text)
-	licence := licenceLines(text, comments)
-	places := q.defined(syms, idf)
-	places = append(places, q.stretches(lines, syms, elsewhere(occ, lines, syms), idf)...)
+	licence := licenceLines(s.text, s.comments)
+	places := q.defined(s.syms, idf)
+	places = append(places, q.stretches(lines, s.syms, s.guard, elsewhere(occ, lines, s.syms, s.guard), idf)...)
 	slices.SortStableFunc(places, func(a, b place) int { return cmp.Compare(b.score, a.score) })
 	var out []Piece
 	for _, p := range places {
 		if p.First <= licence && p.Last > licence && said(occ, lines, licence, p.Last) {
 			p.First = licence + 1
 		}
-		p.Last = min(p.Last, p.First+maxPiece-1, len(lines))
+		p.Last = min(p.Last, p.First+MaxPiece-1, len(lines))
 		if p.First < 1 || p.Last < p.First || len(out) == maxPieces {
 			continue
 		}
@@ -47,8 +53,8 @@ func (q *Query) pieces(text []byte, syms []symbols.Symbol, comments [][2]int, oc
 		}
 	}
 	if len(out) == 0 && len(lines) > 0 { // only the path matches
-		first := min(licence+1, len(lines))
-		out = append(out, Piece{First: first, Last: min(first+maxPiece-1, len(lines))})
+		first := min(max(licence, s.guard[1])+1, len(lines))
+		out = append(out, Piece{First: first, Last: min(first+MaxPiece-1, len(lines))})
 	}
 	return out
 }
@@ -56,9 +62,12 @@ func (q *Query) pieces(text []byte, syms []symbols.Symbol, comments [][2]int, oc
 // belongs reports whether a definition only names the package or namespace of a file.
 func belongs(s *symbols.Symbol) bool { return s.Kind == symbols.Module && s.Last == s.First }
 
-// elsewhere drops the occurrences in such lines.
-func elsewhere(occ []occurrence, lines []int, syms []symbols.Symbol) []occurrence {
+// elsewhere drops the occurrences in such lines, and those in an include guard.
+func elsewhere(occ []occurrence, lines []int, syms []symbols.Symbol, guard [2]int) []occurrence {
 	var without [][2]int // offsets of the lines, in order
+	if guard[0] > 0 {
+		without = append(without, [2]int{lines[guard[0]-1], lineEnd(lines, guard[1])})
+	}
 	for i := range syms {
 		if s := &syms[i]; belongs(s) && s.First <= len(lines) {
 			without = append(without, [2]int{lines[s.First-1], lineEnd(lines, s.First)})
@@ -149,7 +158,7 @@ func (q *Query) defined(syms []symbols.Symbol, idf []float64) []place {
 		f[fSymbol], f[fIdent], f[fWordDef] = 0, 0, 0
 		q.identifiers(&f, s, KindWeight(s.Kind))
 		v := 3*f[fSymbol] + 2*f[fIdent] + 0.6*f[fWordDef]
-		if v == 0 || belongs(s) || isGuard(s) {
+		if v == 0 || belongs(s) {
 			continue
 		}
 		out = append(out, place{Piece{s.DocFirst(), s.Last, s.Qualified(), s.Kind}, v})
@@ -158,8 +167,8 @@ func (q *Query) defined(syms []symbols.Symbol, idf []float64) []place {
 }
 
 // stretches splits a file at its definitions and scores the ranges that have a term.
-func (q *Query) stretches(lines []int, syms []symbols.Symbol, occ []occurrence, idf []float64) []place {
-	cuts := cutLines(len(lines), syms)
+func (q *Query) stretches(lines []int, syms []symbols.Symbol, guard [2]int, occ []occurrence, idf []float64) []place {
+	cuts := cutLines(len(lines), syms, guard)
 	all := 0.0
 	for _, v := range idf {
 		all += v
@@ -238,9 +247,9 @@ type cut struct {
 	symbol *symbols.Symbol // begins or continues here
 }
 
-// cutLines cuts n lines at the borders of definitions, and long ranges in the middle. The
-// last cut is after the last line.
-func cutLines(n int, syms []symbols.Symbol) []cut {
+// cutLines cuts n lines at the borders of definitions and of an include guard, and long
+// ranges in the middle. The last cut is after the last line.
+func cutLines(n int, syms []symbols.Symbol, guard [2]int) []cut {
 	var out []cut
 	var open []*symbols.Symbol
 	inner := func(line int) *symbols.Symbol {
@@ -263,16 +272,22 @@ func cutLines(n int, syms []symbols.Symbol) []cut {
 			k++
 		}
 		s := inner(line)
-		end := min(line+maxPiece, n+1)
+		end := min(line+MaxPiece, n+1)
 		if s != nil {
 			end = min(end, s.Last+1)
 		}
-		// The next definition of several lines begins a piece.
+		// The next definition of several lines, or prototype, begins a piece.
 		for j := k; j < len(syms) && syms[j].DocFirst() < end; j++ {
-			if syms[j].Last > syms[j].First && syms[j].DocFirst() > line {
+			if (syms[j].Last > syms[j].First || syms[j].Kind == symbols.Prototype) && syms[j].DocFirst() > line {
 				end = syms[j].DocFirst()
 				break
 			}
+		}
+		switch {
+		case line < guard[0]:
+			end = min(end, guard[0])
+		case line == guard[0]:
+			s, end = nil, guard[1]+1
 		}
 		out = append(out, cut{line, s})
 		line = max(end, line+1)

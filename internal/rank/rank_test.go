@@ -248,7 +248,7 @@ func FuzzLook(f *testing.F) {
 		c.Examine(context.Background(), &list[0], []byte(text))
 		lines := strings.Count(text, "\n") + 1
 		for _, p := range list[0].Pieces {
-			if p.First < 1 || p.Last < p.First || p.Last > lines || p.Last-p.First >= maxPiece {
+			if p.First < 1 || p.Last < p.First || p.Last > lines || p.Last-p.First >= MaxPiece {
 				t.Fatalf("piece %+v of %d lines", p, lines)
 			}
 		}

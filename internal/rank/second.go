@@ -1,6 +1,7 @@
 package rank
 
 import (
+	"bytes"
 	"math"
 	"strings"
 
@@ -65,19 +66,33 @@ func KindWeight(k symbols.Kind) float64 {
 	return 0.3 // fields, members, prototypes, tests
 }
 
-// isGuard recognizes the macro that guards a header against double inclusion: FILE_H,
-// with no value.
-func isGuard(s *symbols.Symbol) bool {
-	if s.Kind != symbols.Macro || s.End > s.NameAt+len(s.Name) {
-		return false
+// withoutGuard drops the macro that guards a header against double inclusion, and
+// returns the guard's first and last line: "#ifndef FILE_H", "#define FILE_H" and the empty
+// lines after them. They are 0 if there is no guard.
+func withoutGuard(text []byte, syms []symbols.Symbol) (kept []symbols.Symbol, lines [2]int) {
+	if len(syms) == 0 || syms[0].Kind != symbols.Macro {
+		return syms, lines
 	}
-	name := strings.ToUpper(strings.TrimRight(s.Name, "_"))
-	for _, end := range []string{"_H", "_HH", "_HPP", "_HXX", "_INCLUDED"} {
-		if strings.HasSuffix(name, end) {
-			return true
-		}
+	s := &syms[0]
+	if value := bytes.TrimSpace(text[s.NameAt+len(s.Name) : max(s.End, s.NameAt+len(s.Name))]); len(value) > 0 && string(value) != "1" {
+		return syms, lines
 	}
-	return false
+	before := bytes.TrimRight(text[:bytes.LastIndexByte(text[:s.NameAt], '\n')+1], " \t\r\n")
+	test := bytes.Fields(before[bytes.LastIndexByte(before, '\n')+1:])
+	if len(test) < 2 || !bytes.HasPrefix(test[0], []byte("#if")) && string(test[0]) != "#" || !bytes.Contains(test[len(test)-1], []byte(s.Name)) {
+		return syms, lines
+	}
+	after := text[s.NameAt:]
+	after = after[len(after)-len(bytes.TrimLeft(after[lineLength(after):], " \t\r\n")):]
+	return syms[1:], [2]int{1 + bytes.Count(before, []byte("\n")), bytes.Count(text[:len(text)-len(after)], []byte("\n"))}
+}
+
+// lineLength returns the length of the first line of a text.
+func lineLength(text []byte) int {
+	if n := bytes.IndexByte(text, '\n'); n >= 0 {
+		return n
+	}
+	return len(text)
 }
 
 // definitions fills in the features of a file's definitions.
@@ -93,9 +108,6 @@ func (q *Query) definitions(f *Features, syms []symbols.Symbol, idf []float64) {
 	seen := make([]int, len(q.terms)) // the last definition with the term
 	for n := range syms {
 		s := &syms[n]
-		if isGuard(s) {
-			continue
-		}
 		w := KindWeight(s.Kind)
 		q.identifiers(f, s, w)
 		hits, count, known := 0.0, 0, 0

@@ -25,6 +25,7 @@ type seen struct {
 	occ      []occurrence
 	syms     []symbols.Symbol
 	comments [][2]int
+	guard    [2]int // lines of the include guard
 }
 
 // Skim finds the query words in the text of a candidate.
@@ -41,6 +42,7 @@ func (c *Corpus) Skim(k *Candidate, text []byte) {
 func (c *Corpus) judge(ctx context.Context, k *Candidate) {
 	s := k.seen
 	s.syms, s.comments = symbols.Read(func() bool { return ctx.Err() != nil }, k.Path, s.text)
+	s.syms, s.guard = withoutGuard(s.text, s.syms)
 	c.q.definitions(&k.f, s.syms, c.idf)
 	c.q.docs(&k.f, s.occ, s.comments, c.idf)
 	k.Score = c.weights.value(&k.f, k.weight)
@@ -49,7 +51,7 @@ func (c *Corpus) judge(ctx context.Context, k *Candidate) {
 // show finds the pieces of a judged candidate.
 func (c *Corpus) show(k *Candidate) {
 	s := k.seen
-	k.Pieces = c.q.pieces(s.text, s.syms, s.comments, s.occ, c.idf)
+	k.Pieces = c.q.pieces(s, c.idf)
 	for i := range k.Pieces {
 		k.Pieces[i].First += s.lines
 		k.Pieces[i].Last += s.lines

@@ -56,8 +56,11 @@ func (d *Folder) searchCode(ctx context.Context, q search.CodeQuery) (*search.Co
 			return nil, err
 		}
 	}
-	if out.Total = max(out.Total, len(out.Chunks)); out.Total > q.Limit {
-		out.Chunks = out.Chunks[:min(q.Limit, len(out.Chunks))]
+	out.Total = max(out.Total, len(out.Chunks))
+	if err := d.firstChunks(ctx, out, q.Limit, &q.Scope); err != nil {
+		return nil, err
+	}
+	if out.Total > q.Limit {
 		out.Stopped = cmp.Or(out.Stopped, search.StopLines)
 	}
 	for i := range out.Chunks {

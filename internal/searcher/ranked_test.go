@@ -3,11 +3,13 @@ package searcher_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"quarry"
 	"quarry/internal/notebook"
 	"quarry/search"
 )
@@ -40,6 +42,42 @@ func TestSearchCode(t *testing.T) {
 	}
 	if _, err := ws.SearchCode(context.Background(), search.CodeQuery{Query: " "}); !errors.Is(err, search.ErrNoWords) {
 		t.Errorf("no words: %v", err)
+	}
+}
+
+// A prototype found by its name or comment is replaced by the definition, with and
+// without an index; a declaration without a definition remains.
+func TestPrototypesAreReplaced(t *testing.T) {
+	files := map[string]string{
+		"include/lock.h": "#ifndef LOCK_WAIT_H\n#define LOCK_WAIT_H\n\n/* Waits for a contended lock. */\nint wait_lock(struct lock *l);\n\n/* Asks the firmware about thermal zones. */\nint ask_firmware(void);\n#endif /* LOCK_WAIT_H */\n",
+		"src/lock.c":     "#include \"lock.h\"\n\nint wait_lock(struct lock *l)\n{\n\treturn spin(l);\n}\n",
+		"tests/fake.c":   "int wait_lock(struct lock *l)\n{\n\treturn 0;\n}\n",
+		"tools/lock.py":  "def wait_lock(l):\n    pass\n",
+		"src/table.h":    "namespace db {\nclass Table {\n public:\n  // Seeks the smallest remaining key.\n  Status Seek(const Slice& key);\n};\n}\n",
+		"src/table.cc":   "namespace db {\nStatus Other::Seek(const Slice& key) {\n  return Fail();\n}\n\nStatus Table::Seek(const Slice& key) {\n  return Find(key);\n}\n}\n",
+	}
+	for _, with := range []*quarry.Options{nil, {Index: &quarry.IndexOptions{Dir: t.TempDir()}}} {
+		ws := workspace(t, files, with)
+		for query, want := range map[string]string{
+			"contended lock":         "src/lock.c:3-6 function wait_lock",
+			"wait_lock":              "src/lock.c:3-6 function wait_lock",
+			"smallest remaining key": "src/table.cc:6-8 method db.Table.Seek",
+			"firmware thermal zones": "include/lock.h:7-8 prototype ask_firmware",
+		} {
+			r, err := ws.SearchCode(context.Background(), search.CodeQuery{Query: query})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, c := range r.Chunks {
+				got := fmt.Sprintf("%s:%d-%d %s %s", c.Path, c.StartLine, c.EndLine, c.Kind, c.Symbol)
+				if i == 0 && got != want {
+					t.Errorf("%s: %s, want %s", query, got, want)
+				}
+				if c.Kind == "prototype" && got != want || strings.Contains(c.Text, "LOCK_WAIT_H") {
+					t.Errorf("%s: also %s\n%s", query, got, c.Text)
+				}
+			}
+		}
 	}
 }
 

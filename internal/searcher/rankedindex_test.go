@@ -19,7 +19,11 @@ import (
 func codeText(r *rand.Rand) string {
 	var b strings.Builder
 	for range 1 + r.IntN(12) {
-		switch r.IntN(8) {
+		switch r.IntN(10) {
+		case 8:
+			fmt.Fprintf(&b, "int %s(int %s);\n", codeName(r), codeName(r))
+		case 9:
+			fmt.Fprintf(&b, "int %s(int %s)\n{\n\treturn 0;\n}\n", codeName(r), codeName(r))
 		case 0:
 			fmt.Fprintf(&b, "func %s(%s int) {\n\treturn %s\n}\n", codeName(r), codeName(r), codeName(r))
 		case 1:
@@ -141,7 +145,7 @@ func codeEqualsScan(t *testing.T, seed uint64, compare func(r *rand.Rand, with, 
 			m.step()
 			return
 		}
-		name := filepath.Join(dir, []string{"user", "sub", ".hidden", "lock", ""}[r.IntN(5)], codeName(r)+[]string{".go", ".py", ".md", ".txt", ""}[r.IntN(5)])
+		name := filepath.Join(dir, []string{"user", "sub", ".hidden", "lock", ""}[r.IntN(5)], codeName(r)+[]string{".go", ".py", ".h", ".c", ".md", ".txt", ""}[r.IntN(7)])
 		os.MkdirAll(filepath.Dir(name), 0o700)
 		if os.WriteFile(name, []byte(codeText(r)), 0o600) != nil || r.IntN(10) == 0 {
 			os.RemoveAll(name)

@@ -181,12 +181,26 @@ func (r *cReader) read() {
 		case r.scopeKind() == Enum:
 			return r.enumerator(i)
 		case r.inCode():
-			return r.scopes[len(r.scopes)-1].end
+			return r.localType(i, r.scopes[len(r.scopes)-1].end)
 		case r.byteAt(i) == '}' || r.byteAt(i) == ';' || r.byteAt(i) == ')':
 			return i + 1
 		}
 		return r.statement(i)
 	})
+}
+
+// localType reads the first type that a C++ function defines in tokens i to end, because
+// it may have methods. Local types of C are rare.
+func (r *cReader) localType(i, end int) int {
+	if !r.cpp {
+		return end
+	}
+	for ; i < end; i++ {
+		if begins := r.byteAt(i - 1); (begins == '{' || begins == '}' || begins == ';') && (r.is(i, "struct") || r.is(i, "class")) && r.typeBody(i) >= 0 {
+			return r.declaration(i, i)
+		}
+	}
+	return end
 }
 
 // enumerator reads one value of an enumeration.

@@ -53,13 +53,19 @@ func (p *parser) closeWaiting(i int) {
 		switch {
 		case w.col > col:
 			p.closeOne(i - 1)
-		case w.col == col && p.is(i, "end"):
+		case w.col == col && p.is(i, "end") && !p.deeper(i+1, col):
 			p.closeOne(i)
 			return
 		default:
 			return
 		}
 	}
+}
+
+// deeper reports whether token i begins a line that is indented more than col. If such a
+// line follows an "end", the end belongs to a block inside the definition.
+func (p *parser) deeper(i, col int) bool {
+	return i < len(p.toks) && p.toks[i].first && !p.is(i, ".") && p.column(i) > col
 }
 
 func (p *parser) closeOne(last int) {
@@ -71,10 +77,16 @@ func (p *parser) closeOne(last int) {
 	}
 }
 
-// closedInLine closes a definition that ends on the line where it began.
+// closedInLine closes a definition that ends on the line where it began. One that does
+// not begin the line ends at the last end in it: Class.new { def x; end }.
 func (p *parser) closedInLine(i, next int) {
-	last := p.lineLast(i)
-	if p.is(last, "end") && last >= next-1 && !p.is(last-1, ".") {
-		p.closeOne(last)
+	for last := p.lineLast(i); last >= next; last-- {
+		if p.is(last, "end") && !p.is(last-1, ".") {
+			p.closeOne(last)
+			return
+		}
+		if p.toks[i].first {
+			return
+		}
 	}
 }

@@ -325,7 +325,7 @@ func (l *lexer) skipHeredocs() {
 				line = bytes.TrimLeft(line, " \t")
 			}
 			l.at = min(end+1, len(l.text))
-			if bytes.HasPrefix(line, h.word) && (len(line) == len(h.word) || h.indent && len(h.word) > 0 && !l.lang.words[line[len(h.word)]]) {
+			if bytes.HasPrefix(line, h.word) && (len(line) == len(h.word) || l.lang.name == "PHP" && h.indent && !l.lang.words[line[len(h.word)]]) {
 				if rest := len(line) - len(h.word); rest > 0 { // the code goes on after EOT;
 					l.at = end - rest
 				}

@@ -28,7 +28,9 @@ func hookRuby(l *lexer, c byte) bool {
 	case ':':
 		if l.peek(1) == '"' && l.peek(-1) != ':' {
 			l.at++
-			return l.rubyString('"')
+			l.rubyString('"')
+			l.toks[len(l.toks)-1].start-- // the line begins with the colon
+			return true
 		}
 		return false
 	case '/':
@@ -101,6 +103,9 @@ func (l *lexer) rubyString(quote byte) bool {
 // operand reports whether a value may begin here: after an operator or a keyword, not
 // after a value.
 func (l *lexer) operand() bool {
+	if l.peek(-1) == ':' && l.peek(-2) != ':' { // the symbol :/
+		return false
+	}
 	switch l.prev.kind {
 	case 0:
 		return true
@@ -115,6 +120,9 @@ func (l *lexer) operand() bool {
 var rubyBefore = set("if unless while until when and or not return puts in then else elsif do case match assert_match split gsub sub scan")
 
 func (l *lexer) rubyRegex() bool {
+	if l.defines() {
+		return false
+	}
 	spaced := l.at > 0 && l.text[l.at-1] == ' ' && l.peek(1) != ' ' && l.peek(1) != '=' && l.prev.kind == word
 	if !l.operand() && !spaced && !l.newLine {
 		return false
@@ -128,13 +136,22 @@ func (l *lexer) rubyRegex() bool {
 	return l.regex(maxRegex) // with the x flag it has several lines
 }
 
+// defines reports whether the name of an operator comes next, as in def %(other).
+func (l *lexer) defines() bool {
+	return l.prev.kind == word && string(l.text[l.prev.start:l.prev.end]) == "def"
+}
+
 // rubyPercent takes %w[...], %q(...), %r{...} and the like.
 func (l *lexer) rubyPercent() bool {
+	if l.defines() {
+		return false
+	}
 	n := 1
 	c := l.peek(1)
+	spaced := l.prev.kind == word && l.at > 0 && l.text[l.at-1] == ' '
 	if bytes.IndexByte([]byte("wWqQrixIs"), c) >= 0 {
 		n = 2
-	} else if spaced := l.prev.kind == word && l.at > 0 && l.text[l.at-1] == ' '; !(l.operand() || l.newLine || spaced) {
+	} else if !(l.operand() || l.newLine || spaced) {
 		return false // assert_equal %(x), y begins a string; n %(x) would be rare
 	}
 	open := l.peek(n)
@@ -142,7 +159,7 @@ func (l *lexer) rubyPercent() bool {
 		n == 1 && open != '(' && open != '[' && open != '{' && open != '<' && open != '|' {
 		return false
 	}
-	if n == 2 && open == '/' && !l.operand() {
+	if n == 2 && open == '/' && !l.operand() && !spaced {
 		return false
 	}
 	return l.balanced(l.at, l.at+n)
@@ -253,6 +270,9 @@ func (p *parser) rubyDef(i int) (int, bool) {
 	if p.isWord(at) && p.is(at+1, ".") { // def self.name
 		at += 2
 	}
+	if p.is(at, "(") && p.is(p.after(at), ".") { // def (object).name
+		at = p.after(at) + 1
+	}
 	name, k := p.rubyName(at)
 	if name == "" {
 		return at, false
@@ -262,7 +282,7 @@ func (p *parser) rubyDef(i int) (int, bool) {
 		def.Kind = Method
 	}
 	// def name(args) = expression
-	if p.is(k, "(") {
+	if p.is(k, "(") && !p.toks[k].first {
 		k = p.after(k)
 	}
 	if p.is(k, "=") && p.toks[k].start > p.toks[k-1].end && !p.toks[k].first {

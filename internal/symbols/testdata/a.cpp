@@ -20,3 +20,24 @@ MACRO_BEGIN
 namespace after_macro {
 void visible() {}
 }
+
+SUITE_BEGIN(store_tests, Fixture)
+
+struct Noop final : public Base {
+  void Checked(const int&) override {}
+};
+
+SUITE_BEGIN(more_tests, Fixture)
+
+template <typename T>
+class Tester {
+  int x() { return 1; }
+};
+
+int Wrap() {
+  struct Wrapper : public Base {
+    static void Nothing(void*) {}
+  };
+  struct Wrapper w = {1};
+  return 0;
+}

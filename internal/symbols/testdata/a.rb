@@ -34,3 +34,31 @@ def after_dollars
 end
 
 def after_strings; end
+
+class Operators
+  def /(other) = divide(:/, other)
+  def %(other)
+    divide(:%, other)
+  end
+  def symbol
+    :"#{name}_key"
+    assert_no_match %r/it's/, text
+  end
+  def bare
+    (a || b) == :lazily
+  end
+  def end
+    @end
+  end
+  def warned
+    warn <<~WARNING
+      WARNING: it's
+      end
+    WARNING
+    1
+  end
+  def (self.other).single
+    run(Class.new { def x; end }.new)
+  end
+  def last; end
+end
