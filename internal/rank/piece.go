@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 
 	"quarry/internal/symbols"
 	"quarry/internal/terms"
@@ -211,9 +212,24 @@ func (q *Query) stretches(lines []int, syms []symbols.Symbol, guard [2]int, occ 
 			p.Symbol, p.Kind = s.Qualified(), s.Kind
 			p.score += 0.5 * best / all
 		}
+		p.score *= q.acts(&p.Piece)
 		out = append(out, p)
 	}
 	return out
+}
+
+// acts weighs a range of lines by the definition in it: most queries look for the function
+// that does something, not for its constants, types or tests.
+func (q *Query) acts(p *Piece) float64 {
+	switch {
+	case !q.tests && (p.Kind == symbols.Test || strings.HasPrefix(p.Symbol, "tests.")):
+		return 0.6
+	case p.Kind.IsCallable():
+		return 1
+	case p.Kind.IsType():
+		return 0.85
+	}
+	return 0.7
 }
 
 // nameShare is the weight of the terms in a name.
