@@ -96,6 +96,7 @@ type Index struct {
 	freshening sync.Mutex // allows one barrier, sweep or resolution at a time
 	writing    sync.Mutex // allows one flush or merge at a time
 	wake       chan struct{}
+	scans      scans
 
 	mu         sync.Mutex
 	segs       []*held              // oldest first

@@ -257,6 +257,7 @@ func (r *searchRun) path(ctx context.Context, path string) error {
 	if r.ahead != nil {
 		opts.Waiting = r.ahead.wait
 	}
+	defer r.folder.index().Yield()()
 	report, err := walk.Each(ctx, r.folder.Root, &opts, func(v *walk.Visit, e *rootfs.Entry) (*found, bool) { return r.work(ctx, v, e) }, r.deliver)
 	r.collect.sum.Stats.Plan.Kind = search.PlanScan
 	addReport(&r.collect.sum, &report)
