@@ -241,7 +241,7 @@ func (a *agent) openOne(root string, keep bool, log *slog.Logger) (*quarry.Works
 			err = a.s.IndexCap(root, place)
 		}
 		if err == nil && keep {
-			err = env.MakeIndexDir(place)
+			err = config.MakeIndexDir(place)
 		}
 		if err != nil {
 			log.Warn("no place for an index: searches read the files", "error", err)

@@ -42,25 +42,7 @@ func (s Streams) Journal(root string, opts *quarry.Options) error {
 	if err != nil {
 		return err
 	}
-	size, err := file.Get(s.Env(), root, "journal.keep-size")
-	if err == nil && size.Source != config.FromDefault {
-		opts.KeepBytes, err = strconv.ParseInt(size.Text, 10, 64)
-	}
-	if err != nil {
-		return err
-	}
-	size, err = file.Get(s.Env(), root, "change.max-size")
-	if err == nil && size.Source != config.FromDefault {
-		opts.MaxSize, err = strconv.ParseInt(size.Text, 10, 64)
-	}
-	if err != nil {
-		return err
-	}
-	age, err := file.Get(s.Env(), root, "journal.keep-age")
-	if err == nil && age.Source != config.FromDefault {
-		opts.KeepAge, err = time.ParseDuration(age.Text)
-	}
-	return err
+	return file.Limits(s.Env(), root, opts)
 }
 
 // ForRoot returns the value of a key in the section of a root, unless a flag or the environment
@@ -143,11 +125,7 @@ func (s Streams) IndexCap(root string, place *quarry.IndexOptions) error {
 	if err != nil {
 		return err
 	}
-	size, err := file.Get(s.Env(), root, "index.max-size")
-	if err == nil && size.Source != config.FromDefault {
-		place.MaxBytes, err = strconv.ParseInt(size.Text, 10, 64)
-	}
-	return err
+	return file.Bytes(s.Env(), root, "index.max-size", &place.MaxBytes)
 }
 
 // Recorded holds the flags --record and --no-record.
