@@ -39,7 +39,7 @@ type build struct {
 	termRuns []termRun
 	defRuns  []defRun
 
-	scans         *scans
+	scans         *atomic.Int64
 	extractor     *Extractor
 	fieldRuns     []fieldRun
 	fieldTermRuns []termRun
@@ -143,7 +143,7 @@ type buildWorker struct {
 
 func (w *buildWorker) stretch(ctx context.Context, from, to int) {
 	for i := from; i < to && ctx.Err() == nil; i++ {
-		w.patience = w.scans.wait(ctx, w.patience)
+		w.yield(ctx)
 		before := w.reader.bytes
 		w.job = i
 		out := w.reader.file(w.jobs[i].path)

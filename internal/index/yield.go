@@ -2,55 +2,28 @@ package index
 
 import (
 	"context"
-	"sync"
 	"time"
 )
 
-// maxYield is how long a worker of a build waits for searches, for each segment. A search that
-// never ends must not prevent the index that it lacks.
-const maxYield = 5 * time.Second
+// A worker of a build looks every yieldStep whether a search still reads files. It waits at most
+// maxYield for each segment: a search that never ends must not prevent the index that it lacks.
+const (
+	yieldStep = 2 * time.Millisecond
+	maxYield  = 5 * time.Second
+)
 
-// scans are the searches that read files because the index is not ready. A build waits for them:
-// with two processors, the first search of the Linux tree took 0.5 s alone and 1.5 to 4.5 s beside
-// the build.
-type scans struct {
-	mu   sync.Mutex
-	n    int
-	none chan struct{} // closed when n is 0 again
-}
-
-// Yield makes builds wait until end is called, or for a few seconds.
+// Yield makes builds wait until end is called. It is for searches that read files because the index
+// is not ready: with two processors, the first search of the Linux tree took 0.5 s alone and 1.5 to
+// 4.5 s beside the build.
 func (ix *Index) Yield() (end func()) {
-	s := &ix.scans
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.n++; s.n == 1 {
-		s.none = make(chan struct{})
-	}
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if s.n--; s.n == 0 {
-			close(s.none)
-		}
-	}
+	ix.scans.Add(1)
+	return func() { ix.scans.Add(-1) }
 }
 
-// wait waits for the searches, at most for the given time, and returns how much of it is left.
-func (s *scans) wait(ctx context.Context, left time.Duration) time.Duration {
-	s.mu.Lock()
-	busy, none := s.n > 0, s.none
-	s.mu.Unlock()
-	if !busy || left <= 0 {
-		return left
+// yield waits for the searches.
+func (w *buildWorker) yield(ctx context.Context) {
+	for w.scans.Load() > 0 && w.patience > 0 && ctx.Err() == nil {
+		time.Sleep(yieldStep)
+		w.patience -= yieldStep
 	}
-	started := time.Now()
-	timer := time.NewTimer(left)
-	defer timer.Stop()
-	select {
-	case <-none:
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-	return left - time.Since(started)
 }

@@ -2,38 +2,35 @@ package index
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"time"
 )
 
-// A build reads no file while a search does, and goes on when the last search has ended or the
-// worker has waited long enough.
+// A build waits until the last search has ended, it is cancelled, or it has waited long enough.
 func TestBuildYields(t *testing.T) {
 	ix := &Index{}
 	ctx, cancel := context.WithCancel(context.Background())
-	if left := ix.scans.wait(ctx, time.Hour); left != time.Hour {
-		t.Errorf("waited without a search: %v left", left)
+	w := &buildWorker{build: &build{scans: &ix.scans}, patience: time.Hour}
+	if w.yield(ctx); w.patience != time.Hour {
+		t.Error("waited without a search")
 	}
 	one, two := ix.Yield(), ix.Yield()
-	done := make(chan time.Duration)
-	go func() { done <- ix.scans.wait(ctx, time.Hour) }()
 	one()
-	select {
-	case <-done:
-		t.Error("did not wait for the second search")
-	default:
-	}
+	var ended atomic.Bool
+	done := make(chan bool)
+	go func() { w.yield(ctx); done <- ended.Load() }()
+	ended.Store(true)
 	two()
-	if left := <-done; left <= 0 {
-		t.Errorf("%v left", left)
+	if !<-done {
+		t.Error("did not wait for the second search")
 	}
-	three := ix.Yield()
-	if left := ix.scans.wait(ctx, time.Microsecond); left > 0 {
-		t.Errorf("%v left of a microsecond", left)
+	defer ix.Yield()()
+	w.patience = 1
+	if w.yield(ctx); w.patience > 0 {
+		t.Error("did not wait")
 	}
 	cancel()
-	if left := ix.scans.wait(ctx, time.Hour); left <= 0 {
-		t.Errorf("cancelled: %v left", left)
-	}
-	three()
+	w.patience = time.Hour
+	w.yield(ctx)
 }
