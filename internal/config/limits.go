@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"strconv"
 	"time"
 
@@ -16,17 +17,17 @@ func (f *File) Bytes(env Env, root, key string, to *int64) error {
 	return err
 }
 
-// Limits sets the limits of a folder's undo log, and the maximum size of a changed file.
-func (f *File) Limits(env Env, root string, opts *quarry.Options) error {
-	if err := f.Bytes(env, root, "journal.keep-size", &opts.KeepBytes); err != nil {
-		return err
-	}
-	if err := f.Bytes(env, root, "change.max-size", &opts.MaxSize); err != nil {
-		return err
-	}
-	age, err := f.Get(env, root, "journal.keep-age")
+// Duration does the same for a time.
+func (f *File) Duration(env Env, root, key string, to *time.Duration) error {
+	age, err := f.Get(env, root, key)
 	if err == nil && age.Source != FromDefault {
-		opts.KeepAge, err = time.ParseDuration(age.Text)
+		*to, err = time.ParseDuration(age.Text)
 	}
 	return err
+}
+
+// Limits sets the limits of a folder's undo log, and the maximum size of a changed file.
+func (f *File) Limits(env Env, root string, opts *quarry.Options) error {
+	return errors.Join(f.Bytes(env, root, "journal.keep-size", &opts.KeepBytes), f.Duration(env, root, "journal.keep-age", &opts.KeepAge),
+		f.Bytes(env, root, "change.max-size", &opts.MaxSize))
 }
