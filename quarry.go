@@ -227,10 +227,7 @@ func workers(n int) int {
 }
 
 func logger(l *slog.Logger) *slog.Logger {
-	if l == nil {
-		return slog.New(slog.DiscardHandler)
-	}
-	return l
+	return cmp.Or(l, slog.New(slog.DiscardHandler))
 }
 
 // outsideRules converts the option Outside to a backend's form.

@@ -195,9 +195,7 @@ func (b *Book) fill(ctx context.Context, t *Table, filter noteFilter, columns []
 		for i := range sorts {
 			x, y := &a.keys[i], &b.keys[i]
 			by := cmp.Compare(x.rank, y.rank)
-			if by == 0 {
-				by = cmp.Compare(x.number, y.number)
-			}
+			by = cmp.Or(by, cmp.Compare(x.number, y.number))
 			if by == 0 {
 				by = strings.Compare(x.text, y.text)
 			}

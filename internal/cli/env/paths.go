@@ -14,13 +14,6 @@ import (
 	"quarry/internal/rootfs/outside"
 )
 
-func OrDot(s string) string {
-	if s == "" {
-		return "."
-	}
-	return s
-}
-
 // RootPath is like RealPath, for the folder of a workspace from a flag or the configuration. It
 // expands ~/, because no shell has done so.
 func RootPath(p string) (string, error) {
