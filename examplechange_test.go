@@ -8,7 +8,52 @@ import (
 	"quarry"
 	"quarry/change"
 	"quarry/fault"
+	"quarry/search"
 )
+
+// Search, edit at the matches unless the file was changed since, and undo that.
+func Example() {
+	dir, state, remove := exampleDir(greeter)
+	defer remove()
+	ctx := context.Background()
+
+	ws, err := quarry.Open(dir, &quarry.Options{StateDir: state})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer ws.Close()
+	found, err := ws.Search(ctx, search.Query{Pattern: `TODO: (\w+)`, Spans: true, Versions: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	var set change.Set // all edits, or none
+	for _, f := range found.Files {
+		op := change.Op{Verb: change.EditFile, Path: f.Path, Version: f.Version}
+		for _, line := range f.Lines {
+			for _, s := range line.Spans {
+				at := int(line.Offset) + line.CutBefore
+				op.Edits = append(op.Edits, change.Edit{Verb: change.ReplaceSpan, Start: at + s.Start, End: at + s.End, New: "Done"})
+			}
+		}
+		set.Ops = append(set.Ops, op)
+	}
+	done, err := ws.Apply(ctx, set)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(done.Summary)
+	if _, err := ws.Undo(ctx, done.ID, nil); err != nil {
+		log.Fatal(err)
+	}
+	again, err := ws.Search(ctx, search.Query{Pattern: "TODO"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(len(again.Files), "files have it again")
+	// Output:
+	// changed 2 files
+	// 2 files have it again
+}
 
 // An edit is based on the version that was read, so it can't overwrite others' work, and
 // it can be undone.

@@ -3,6 +3,8 @@ package quarry_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -64,7 +66,7 @@ func TestOffsetsOfLines(t *testing.T) {
 				if len(list) == 0 {
 					continue
 				}
-				if _, err := ws.Edit(ctx, "f.txt", list, nil); err != nil {
+				if _, err := ws.Edit(ctx, "f.txt", list, &change.Options{ExpectedVersion: r.Files[0].Version}); err != nil {
 					t.Fatalf("seed %d: %v", seed, err)
 				}
 				got, err := ws.ReadBytes(ctx, "f.txt", 0)
@@ -73,6 +75,9 @@ func TestOffsetsOfLines(t *testing.T) {
 				}
 				if !bytes.Equal(got, []byte(encoded(t, e.with, string(out)+text[done:]))) {
 					t.Fatalf("seed %d: %+v: the edits changed other bytes", seed, q)
+				}
+				if sum := sha256.Sum256([]byte(raw)); r.Files[0].Version != hex.EncodeToString(sum[:16]) {
+					t.Fatalf("seed %d: %+v: version %q", seed, q, r.Files[0].Version)
 				}
 				edits += len(list)
 			}
@@ -117,7 +122,7 @@ func offsetText(rng *rand.Rand) string {
 }
 
 func offsetQuery(rng *rand.Rand) search.Query {
-	q := search.Query{Pattern: []string{"n[a-z]+e", "needle", `\w+`, "é|ß"}[rng.IntN(4)], Spans: true}
+	q := search.Query{Pattern: []string{"n[a-z]+e", "needle", `\w+`, "é|ß"}[rng.IntN(4)], Spans: true, Versions: true}
 	switch rng.IntN(6) {
 	case 0:
 		q.Before, q.After = rng.IntN(3), rng.IntN(3)

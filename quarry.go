@@ -11,13 +11,13 @@
 //	res, err := ws.Search(ctx, search.Query{Pattern: `\bTODO\b`})
 //
 // Changing files needs Options.StateDir, where the old contents are kept: every change
-// is an entry of a journal, and Undo undoes it as a whole. The function StateDir returns the
-// folder that the program uses. With it, "quarry log" and "quarry undo" show and undo the
-// changes, if dir is the folder that the program works on (see StateDir):
+// is an entry of a journal, and Undo undoes it as a whole:
 //
-//	state, err := quarry.StateDir(dir, os.Getenv)
 //	ws, err := quarry.Open(dir, &quarry.Options{StateDir: state})
 //	c, err := ws.Replace(ctx, search.Query{Pattern: `\bfoo\b`}, "bar", nil)
+//
+// Package project opens a folder as the program does. Then "quarry log" and "quarry undo" show and
+// undo the changes.
 //
 // A change that names the version it is based on is refused if the file was changed since.
 //
@@ -227,10 +227,7 @@ func workers(n int) int {
 }
 
 func logger(l *slog.Logger) *slog.Logger {
-	if l == nil {
-		return slog.New(slog.DiscardHandler)
-	}
-	return l
+	return cmp.Or(l, slog.New(slog.DiscardHandler))
 }
 
 // outsideRules converts the option Outside to a backend's form.

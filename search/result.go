@@ -15,9 +15,9 @@ type Result struct {
 // FileMatch is a file with matches. With Detail Counts and Files it has no
 // lines.
 //
-// It has no version of the file. To edit at its offsets only if the file has not changed in
-// between, call Workspace.Read before the search, and give Text.Version to the change, as
-// change.Options.ExpectedVersion or change.Op.Version.
+// To edit at the offsets of its lines only if the file has not changed in between, set
+// Query.Versions and give Version to the change, as change.Options.ExpectedVersion or
+// change.Op.Version.
 type FileMatch struct {
 	Path    string
 	Lines   []Line
@@ -28,6 +28,7 @@ type FileMatch struct {
 	AtNUL   bool  // the search ended at that NUL: Query.NUL
 	Score   float64
 	ModTime time.Time // set if the order uses it
+	Version string    // if requested; "" if the file was changed during the search
 
 	// More says that another part of the file follows; see Query.Parts. Sum Matched,
 	// Matches and Bytes over all parts. Lines are valid until yield returns. The last

@@ -47,6 +47,7 @@ type Query struct {
 	Spans             bool // positions of the matches in each line
 	CountMatches      bool // count matches beside lines
 	Symbols           bool // the definition around each matching line: Line.Symbol
+	Versions          bool // FileMatch.Version; with Detail Lines, without Parts and Text
 	Binary            bool // search binary files as text
 
 	// NUL is the meaning of a NUL in a file, unless Binary is set.

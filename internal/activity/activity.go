@@ -9,6 +9,7 @@ package activity
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -125,9 +126,7 @@ func (s *Server) shorten(log *rootfs.Log, size int64) (int64, error) {
 			s.since = c.Time
 			break
 		}
-		if end == 0 {
-			end = len(data)
-		}
+		end = cmp.Or(end, len(data))
 		data = data[end:]
 	}
 	if len(data) == 0 {

@@ -19,7 +19,7 @@ const maxNames = 140
 // comment, and none is an alias of an internal type, whose fields go doc does not show.
 func TestAPI(t *testing.T) {
 	names, constants := 0, 0
-	for _, dir := range []string{".", "search", "change", "fault", "match", "tool", "toolset"} {
+	for _, dir := range []string{".", "search", "change", "fault", "match", "tool", "toolset", "project"} {
 		n, c := checkAPI(t, dir)
 		if dir == "match" || strings.HasPrefix(dir, "tool") {
 			continue

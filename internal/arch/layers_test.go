@@ -45,6 +45,7 @@ var layers = []layer{
 	}},
 	{"faces", "What people, models and programs see.", []pkg{
 		{"toolset", "Quarry's tools for a Go program that talks to a model"},
+		{"project", "opens a folder as the program does, for Go programs beside it"},
 		{"internal/cli", "the commands of a person: their flags and exit codes"},
 		{"internal/cli/agents", "quarry mcp, call, tools, ui and install: for agents"},
 		{"internal/cli/hook", "answers hooks of agents' clients"},

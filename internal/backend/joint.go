@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -190,10 +191,7 @@ func (s *joint) top(ctx context.Context) (*search.Info, error) {
 
 // orTop returns "." for an empty path.
 func orTop(p string) string {
-	if p == "" {
-		return "."
-	}
-	return p
+	return cmp.Or(p, ".")
 }
 
 // Read returns lines of a text file.

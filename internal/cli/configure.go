@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -112,7 +113,7 @@ func workDir(cmd *cobra.Command, args []string) string {
 	} else if at := pathArgument(cmd, args); at < len(args) {
 		dir = args[at]
 	}
-	abs, err := filepath.Abs(filepath.FromSlash(env.OrDot(dir)))
+	abs, err := filepath.Abs(filepath.FromSlash(cmp.Or(dir, ".")))
 	if err != nil {
 		return ""
 	}

@@ -4,19 +4,21 @@ import (
 	"strings"
 	"testing"
 
-	"quarry"
 	"quarry/internal/quarrytest"
+	"quarry/project"
 	"quarry/search"
 )
 
-// A program that embeds the library with quarry.StateDir shares the undo log with the
-// command line.
+// A program that embeds the library shares the undo log and the index with the command line.
 func TestEmbeddedChangesAreInTheLog(t *testing.T) {
 	dir := t.TempDir()
+	quarrytest.PutFile(t, dir+"/go.mod", "module a\n")
+	quarrytest.PutFile(t, dir+"/.gitignore", "*.log\n")
 	quarrytest.PutFile(t, dir+"/a.txt", "one\n")
+	quarrytest.PutFile(t, dir+"/sub/b.log", "one\n")
 	log, undo := program(t, dir, "log"), program(t, dir, "undo")
 	undo.Env = log.Env // use the same home folder
-	state, err := quarry.StateDir(dir, func(name string) (value string) {
+	ws, err := project.Open(dir+"/sub", func(name string) (value string) {
 		for _, e := range log.Env {
 			if v, ok := strings.CutPrefix(e, name+"="); ok {
 				value = v
@@ -27,11 +29,10 @@ func TestEmbeddedChangesAreInTheLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ws, err := quarry.Open(dir, &quarry.Options{StateDir: state})
-	if err != nil {
-		t.Fatal(err)
-	}
 	quarrytest.Must(t)(ws.Replace(t.Context(), search.Query{Pattern: "one"}, "two", nil))
+	if err := ws.Index().Wait(t.Context()); err != nil {
+		t.Error(err)
+	}
 	if err := ws.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -109,6 +109,9 @@ func flagError(cmd *cobra.Command, err error) error {
 	var missing *pflag.ValueRequiredError
 	switch {
 	case errors.As(err, &unknown):
+		if wrong := knownCommand(cmd, cmd.Flags().Args()); cmd.HasSubCommands() && wrong != nil {
+			return wrong
+		}
 		return unknownFlag(cmd, unknown)
 	case errors.As(err, &invalid):
 		return invalidValue(cmd, invalid.GetFlag(), invalid.GetValue(), errors.Unwrap(invalid))

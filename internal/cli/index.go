@@ -61,7 +61,7 @@ func (f *indexFlags) keep(s env.Streams, with func(root string, opts *quarry.Opt
 	if err := env.RefuseHuge(root, f.force); err != nil {
 		return nil, err
 	}
-	if err := env.MakeIndexDir(opts.Index); err != nil {
+	if err := config.MakeIndexDir(opts.Index); err != nil {
 		return nil, err
 	}
 	if err := env.TryWrite(opts.Index.Dir); err != nil {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -147,7 +148,7 @@ func (w *workspaces) target(root, given string) (target, error) {
 		t.isFile, t.stdin, t.stream = true, true, given
 		return t, nil
 	}
-	real, err := env.RealPath(filepath.FromSlash(env.OrDot(given)))
+	real, err := env.RealPath(filepath.FromSlash(cmp.Or(given, ".")))
 	if err != nil {
 		return t, env.PathErrorNear(given, err)
 	}
@@ -209,7 +210,7 @@ func (t *target) time(path, which string) time.Time {
 }
 
 // arg returns the target's name for messages.
-func (t *target) arg() string { return env.OrDot(t.given) }
+func (t *target) arg() string { return cmp.Or(t.given, ".") }
 
 // reportSkips prints to stderr which files could not be searched, and which of the named files are
 // binary.

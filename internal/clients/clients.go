@@ -6,6 +6,7 @@
 package clients
 
 import (
+	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -211,9 +212,7 @@ func UserPlaces(goos string, env func(string) string) (Places, error) {
 	p := Places{goos: goos, home: env("HOME"), config: env("XDG_CONFIG_HOME"), appData: env("APPDATA"), codex: env("CODEX_HOME"), copilot: env("COPILOT_HOME")}
 	if goos == "windows" {
 		p.home = env("USERPROFILE")
-		if p.appData == "" {
-			p.appData = filepath.Join(p.home, "AppData", "Roaming")
-		}
+		p.appData = cmp.Or(p.appData, filepath.Join(p.home, "AppData", "Roaming"))
 	}
 	if p.home == "" {
 		return p, config.ErrNoHome

@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -370,9 +371,7 @@ func (r *reader) value(k *Key, n *unstable.Node) (Value, error) {
 		}
 	}
 	found := kindNames[n.Kind]
-	if found == "" {
-		found = "a date"
-	}
+	found = cmp.Or(found, "a date")
 	want := "a " + k.Kind.String()
 	if k.Kind == Bool {
 		want = k.Kind.String()

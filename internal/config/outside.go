@@ -81,6 +81,12 @@ func (c *consulted) changed() bool {
 // FollowOutside returns an Outside for a root. The first call of Rules returns all rules.
 func FollowOutside(root string, env Env) *Outside { return &Outside{root: root, env: env} }
 
+// Follow makes a workspace follow the rules outside its root.
+func Follow(root string, env Env, opts *quarry.Options) {
+	opts.Outside = FollowOutside(root, env).Rules
+	opts.GlobalIgnore, opts.IgnoreAbove, _ = opts.Outside()
+}
+
 // Rules returns the rules, with changed set, if they have changed since the last call.
 func (o *Outside) Rules() (global []byte, above []quarry.IgnoreFile, changed bool) {
 	o.mu.Lock()

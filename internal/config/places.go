@@ -1,11 +1,13 @@
 package config
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 
+	"quarry"
 	"quarry/internal/rootfs/outside"
 )
 
@@ -52,6 +54,32 @@ func RuntimeDir(env Env) (string, error) {
 		return "", err
 	}
 	return filepath.Join(cache, "run"), nil
+}
+
+// IndexPlace returns where the index of a folder is. All processes share one index, whatever files
+// they may see.
+func IndexPlace(root string, env Env) (*quarry.IndexOptions, error) {
+	cache, err := CacheDir(env)
+	if err != nil {
+		return nil, err
+	}
+	runtime, err := RuntimeDir(env)
+	if err != nil {
+		return nil, err
+	}
+	id, home := RootID(root), filepath.Join(cache, "index")
+	return &quarry.IndexOptions{Home: home, Dir: filepath.Join(home, id), Socket: filepath.Join(runtime, id+".sock")}, nil
+}
+
+// MakeIndexDir makes the folder of the index. Its error tells how to choose another folder.
+func MakeIndexDir(place *quarry.IndexOptions) error {
+	if err := os.MkdirAll(place.Dir, 0o700); err != nil {
+		return fmt.Errorf("%w\n  indexes are kept there: make it writable, or set XDG_CACHE_HOME to a folder of yours", err)
+	}
+	if _, err := outside.CheckPrivate(place.Dir); err != nil {
+		return fmt.Errorf("%w\n  indexes are kept there, and others could tamper with them: set XDG_CACHE_HOME to a folder of yours", err)
+	}
+	return nil
 }
 
 // Own returns Quarry's own files and folders: configuration, state, indexes and sockets.

@@ -39,6 +39,7 @@ type build struct {
 	termRuns []termRun
 	defRuns  []defRun
 
+	scans         *atomic.Int64
 	extractor     *Extractor
 	fieldRuns     []fieldRun
 	fieldTermRuns []termRun
@@ -95,7 +96,7 @@ func (b *build) read(ctx context.Context) (int, error) {
 	workers := max(1, min(b.workers, (len(b.jobs)+15)/16))
 	for range workers {
 		wg.Go(func() {
-			w := &buildWorker{build: b}
+			w := &buildWorker{build: b, patience: maxYield}
 			w.reader = newReader(b.root, b.racy, w, b.extractor)
 			if len(b.jobs) >= stretch { // reserve the maximum at once
 				w.postings, w.spare = make([]uint32, 0, maxPostings), make([]uint32, maxPostings)
@@ -136,10 +137,13 @@ type buildWorker struct {
 	job   int // the current job
 	run   run // the current run, still without grams
 	local int // number of blocks in run
+
+	patience time.Duration // left to wait for searches
 }
 
 func (w *buildWorker) stretch(ctx context.Context, from, to int) {
 	for i := from; i < to && ctx.Err() == nil; i++ {
+		w.yield(ctx)
 		before := w.reader.bytes
 		w.job = i
 		out := w.reader.file(w.jobs[i].path)

@@ -63,7 +63,7 @@ func (ix *Index) takeJobs() []job {
 // flushSome makes one segment of the first jobs and returns how many it took.
 func (ix *Index) flushSome(ctx context.Context, jobs []job) (int, error) {
 	b := &build{
-		root: ix.root, workers: ix.opts.Workers, budget: ix.opts.budget, racy: ix.opts.racy, progress: ix.opts.Progress, extractor: ix.opts.Fields,
+		root: ix.root, workers: ix.opts.Workers, budget: ix.opts.budget, racy: ix.opts.racy, progress: ix.opts.Progress, extractor: ix.opts.Fields, scans: &ix.scans,
 		jobs: jobs[:min(len(jobs), jobBudget)],
 	}
 	b.outcomes = make([]outcome, len(b.jobs))

@@ -23,6 +23,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"quarry/internal/rootfs"
@@ -96,6 +97,7 @@ type Index struct {
 	freshening sync.Mutex // allows one barrier, sweep or resolution at a time
 	writing    sync.Mutex // allows one flush or merge at a time
 	wake       chan struct{}
+	scans      atomic.Int64 // searches that a build waits for
 
 	mu         sync.Mutex
 	segs       []*held              // oldest first

@@ -201,6 +201,14 @@ func (m *Member) Ready(ask *index.Ask) bool {
 	return m.ready() && (m.Owns() || m.source().worth(ask))
 }
 
+// Yield makes a build in this process wait for the caller; see index.Index.Yield.
+func (m *Member) Yield() (end func()) {
+	if o := m.holds(); o != nil && !o.ready.Load() {
+		return o.ix.Yield()
+	}
+	return func() {}
+}
+
 // HasIgnored reports whether the index of this process may have ignored files. Only Fresh
 // knows for certain.
 func (m *Member) HasIgnored() bool {

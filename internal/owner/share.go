@@ -21,7 +21,7 @@ import (
 
 // shareVersion is the version of the message format. Processes with different versions
 // can't share an index; they scan.
-const shareVersion = 14
+const shareVersion = 15
 
 // request is a request to an owner.
 type request struct {

@@ -22,6 +22,7 @@ func appendFile(b []byte, f *search.FileMatch) []byte {
 	b = append(binary.AppendVarint(b, f.NUL), flag(f.AtNUL))
 	b = binary.LittleEndian.AppendUint64(b, math.Float64bits(f.Score))
 	b = appendTime(b, f.ModTime)
+	b = appendText(b, f.Version)
 	b = append(b, flag(f.More))
 	b = binary.AppendUvarint(b, uint64(len(f.Lines)))
 	for i := range f.Lines {
@@ -98,7 +99,7 @@ func decodeFile(b []byte) (search.FileMatch, error) {
 	r := &wireReader{b: b}
 	f := search.FileMatch{
 		Path: r.text(), Matched: r.int(), Matches: r.int(), Bytes: r.varint(), NUL: r.varint(), AtNUL: r.byte() == 1,
-		Score: r.float(), ModTime: r.time(), More: r.byte() == 1,
+		Score: r.float(), ModTime: r.time(), Version: r.text(), More: r.byte() == 1,
 	}
 	n := r.count(10) // 10 is the minimum size of a line
 	if n > 0 {

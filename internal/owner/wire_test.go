@@ -19,7 +19,7 @@ func wireSample(t testing.TB) search.FileMatch {
 	}
 	f := search.FileMatch{
 		Path: "a\nb/\xff", Lines: []search.Line{line, {Number: 4, Text: []byte{}}}, Matched: 1, Matches: 2, Bytes: 3, NUL: 4, AtNUL: true,
-		Score: 1.5, ModTime: time.Unix(0, 1234567890123456789), More: true,
+		Score: 1.5, ModTime: time.Unix(0, 1234567890123456789), More: true, Version: "v",
 	}
 	for _, v := range []reflect.Value{reflect.ValueOf(f), reflect.ValueOf(line)} {
 		for i := range v.NumField() {

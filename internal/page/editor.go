@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -35,9 +36,7 @@ func Editors() []string {
 }
 
 func editorFor(given string) (editor, error) {
-	if given == "" {
-		given = "vscode"
-	}
+	given = cmp.Or(given, "vscode")
 	for _, e := range editors {
 		if e.key == given {
 			return editor{e.name, e.address}, nil

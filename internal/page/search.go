@@ -98,9 +98,7 @@ func readAsked(v url.Values) (asked, error) {
 		q: v.Get("q"), mode: v.Get("mode"), sensitive: v.Get("case") == "1", word: v.Get("word") == "1",
 		hidden: v.Get("hidden") == "1", ignored: v.Get("ignored") == "1", exact: v.Get("exact") == "1", count: v.Get("count") == "1", limit: maxHits,
 	}
-	if a.mode == "" {
-		a.mode = "text"
-	}
+	a.mode = cmp.Or(a.mode, "text")
 	if !slices.Contains([]string{"text", "regex", "words", "paths", "symbols", "uses"}, a.mode) {
 		return a, badRequest("unknown mode " + strconv.Quote(a.mode))
 	}

@@ -189,24 +189,27 @@ func (c *call) result(ctx context.Context, a *answer) (*tool.Result, error) {
 	if c.watch.Replaced.Load() {
 		said = append(said, folderReplaced)
 	}
+	var at []string
 	if c.madeChange(a) && c.made != &c.env.made && !c.made.said("root") {
-		said = append(said, c.checkouts()...)
+		at = c.checkouts()
 	}
 	if c.overlay && (c.made == &c.env.made || !c.made.said(onOverlay)) {
 		said = append(said, onOverlay)
 	}
-	if r, ok := a.data.(interface{ add([]string) }); ok && c.d.receipts && len(said) > 0 {
-		r.add(said)
+	if r, ok := a.data.(interface{ add([]string) }); ok && c.d.receipts && len(said)+len(at) > 0 {
+		r.add(slices.Concat(said, at))
 	}
 	if c.o.Structured && !c.d.json {
 		var err error
 		if text, err = marshal(a.data, ""); err != nil {
 			return nil, err
 		}
-	} else if c.d.receipts && len(said) > 0 {
-		text = append(text, "\n["...)
-		text = append(text, strings.Join(said, "; ")...)
-		text = append(text, ']')
+	} else if c.d.receipts {
+		for _, list := range [][]string{said, at} { // agents and people look for "[change ID]"
+			if len(list) > 0 {
+				text = fmt.Appendf(text, "\n[%s]", strings.Join(list, "; "))
+			}
+		}
 	}
 	return &tool.Result{Text: strings.ToValidUTF8(string(text), "\uFFFD"), Structured: a.data, Images: a.images}, nil
 }

@@ -15,6 +15,7 @@
 package recorder
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -91,9 +92,7 @@ type Recorder struct {
 // files are read before Run or Flush.
 func Open(root string, opts *Options) (r *Recorder, err error) {
 	r = &Recorder{opts: *opts, wake: make(chan struct{}, 1), started: make(chan struct{}), files: map[string]bool{}, trees: map[string]bool{}, paces: paces{map[string]*pace{}, map[string]bool{}, time.Now}}
-	if r.opts.MaxBytes == 0 {
-		r.opts.MaxBytes = defaultMaxBytes
-	}
+	r.opts.MaxBytes = cmp.Or(r.opts.MaxBytes, defaultMaxBytes)
 	if r.opts.KeepAge <= 0 {
 		r.opts.KeepAge = defaultKeepAge
 	}

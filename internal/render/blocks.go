@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"strconv"
 
 	"quarry/search"
@@ -35,9 +36,7 @@ const BlockLine = 500
 // block.
 func Blocks(dst []byte, files []search.FileMatch, gap int, lim Limits) ([]byte, Shown) {
 	var shown Shown
-	if lim.Line == 0 {
-		lim.Line = BlockLine
-	}
+	lim.Line = cmp.Or(lim.Line, BlockLine)
 	for i := range files {
 		f := &files[i]
 		at, around := 0, ""

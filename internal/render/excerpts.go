@@ -2,6 +2,7 @@ package render
 
 import (
 	"bytes"
+	"cmp"
 	"strconv"
 	"unicode"
 
@@ -13,9 +14,7 @@ import (
 // has at most most excerpts.
 func Excerpts(dst []byte, files []search.FileMatch, most int, lim Limits) ([]byte, Shown) {
 	var shown Shown
-	if lim.Line == 0 {
-		lim.Line = BlockLine
-	}
+	lim.Line = cmp.Or(lim.Line, BlockLine)
 	for i := range files {
 		f := &files[i]
 		mark := len(dst)
@@ -85,9 +84,7 @@ const MatchLine = 200
 // Matches appends matching lines as a list: - `path:12`: text.
 func Matches(dst []byte, files []search.FileMatch, lim Limits) ([]byte, Shown) {
 	var shown Shown
-	if lim.Line == 0 {
-		lim.Line = MatchLine
-	}
+	lim.Line = cmp.Or(lim.Line, MatchLine)
 	for i := range files {
 		f := &files[i]
 		for j := range f.Lines {

@@ -1,6 +1,7 @@
 package review
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -228,9 +229,7 @@ func (s *Store) settle(ctx context.Context, ws Workspace, p *Proposal, version r
 	switch {
 	case id == "":
 		p.State, p.Problem = p.Was, "the process that applied it ended; nothing was changed"
-		if p.State == "" {
-			p.State = Waiting
-		}
+		p.State = cmp.Or(p.State, Waiting)
 		clearVerdicts(p)
 	case yes < all:
 		p.State, p.Change = Partly, id

@@ -1,6 +1,7 @@
 package review
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -255,9 +256,7 @@ func (g *Gate) propose(ctx context.Context, p *Proposal, plan *change.Change) (*
 		return nil, err
 	}
 	wait := g.Wait
-	if wait == 0 {
-		wait = DefaultWait
-	}
+	wait = cmp.Or(wait, DefaultWait)
 	until := g.Store.now().Add(max(wait, 0))
 	if wait > 0 || g.Stays {
 		p.Waits = g.Store.hold()

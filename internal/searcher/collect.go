@@ -132,7 +132,7 @@ func (c *collector) matched(path string, f *found) error {
 	}
 	file := search.FileMatch{
 		Path: path, Lines: f.res.Lines, Matched: f.res.Matched, Matches: f.res.Matches,
-		Bytes: f.res.Bytes, NUL: f.res.NUL, AtNUL: f.res.AtNUL, ModTime: f.info.ModTime,
+		Bytes: f.res.Bytes, NUL: f.res.NUL, AtNUL: f.res.AtNUL, ModTime: f.info.ModTime, Version: f.version,
 	}
 	if f.parts > 0 {
 		return c.last(&file, f)

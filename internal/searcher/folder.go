@@ -137,4 +137,7 @@ type Index interface {
 	HasIgnored() bool
 	Covers(snap *index.Snapshot, dir rootfs.Path, ignored bool) bool
 	Lens(hidden, ignored bool) *index.Lens
+	// Yield makes a build in this process wait until end is called. It is for searches that read
+	// the files themselves.
+	Yield() (end func())
 }

@@ -98,6 +98,7 @@ func (d *Folder) eachText(ctx context.Context, scope *search.Scope, sum *search.
 			sum.Stats.Searched += readers[i].searched
 		}
 	}()
+	defer d.index().Yield()()
 	for _, path := range paths {
 		start, isFile, err := d.start(path)
 		if err != nil {

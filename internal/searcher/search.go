@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"sort"
 	"strings"
 	"sync/atomic"
@@ -12,6 +13,7 @@ import (
 
 	"quarry/internal/progress"
 	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/version"
 	"quarry/internal/scan"
 	"quarry/internal/walk"
 	"quarry/match"
@@ -214,6 +216,8 @@ type found struct {
 	info rootfs.Info
 	err  error
 
+	version string // if the query requests it
+
 	later bool // there was no room to keep the matches: search again when it is the file's turn
 	kept  int  // number of bytes that the matches count in the backlog
 
@@ -257,6 +261,7 @@ func (r *searchRun) path(ctx context.Context, path string) error {
 	if r.ahead != nil {
 		opts.Waiting = r.ahead.wait
 	}
+	defer r.folder.index().Yield()()
 	report, err := walk.Each(ctx, r.folder.Root, &opts, func(v *walk.Visit, e *rootfs.Entry) (*found, bool) { return r.work(ctx, v, e) }, r.deliver)
 	r.collect.sum.Stats.Plan.Kind = search.PlanScan
 	addReport(&r.collect.sum, &report)
@@ -465,6 +470,20 @@ func (r *searchRun) scan(k *worker, f *rootfs.File, path string, out *found) {
 	}
 	if out.res, out.err = r.scanner(k).File(text, out.info.Size, req); req.Decode && out.err == nil {
 		out.err = out.res.Decode(f)
+	}
+	identify(r.q, f, out)
+}
+
+// identify sets the version of a file with matches, if the query requests it and the file was not
+// modified since it was opened.
+func identify(q *search.Query, f *rootfs.File, out *found) {
+	if !q.Versions || q.Detail != search.Lines || q.Text != nil || out.err != nil || out.res.Matched == 0 {
+		return
+	}
+	sum := version.NewHash()
+	n, err := io.Copy(sum, io.NewSectionReader(f, 0, math.MaxInt64))
+	if now, bad := f.Stat(); err == nil && bad == nil && rootfs.Unchanged(out.info, now) && n == now.Size {
+		out.version = sum.Version().String()
 	}
 }
 

@@ -221,9 +221,8 @@ func asOpened(f *rootfs.File, l *io.LimitedReader) io.Reader {
 }
 
 // stream searches a text and delivers its lines as they are found. A large text is
-// searched by all scanners. src reads the same text at any offset; it is nil if that
-// isn't possible.
-func (c *collector) stream(path string, all []*scan.Scanner, text io.Reader, src io.ReaderAt, view scan.View, out *found, request *scan.Request) error {
+// searched by all scanners. src is the file with the text, or nil.
+func (c *collector) stream(path string, all []*scan.Scanner, text io.Reader, src *rootfs.File, view scan.View, out *found, request *scan.Request) error {
 	req := *request
 	var own error // error of the callback
 	if inParts(c.q) {
@@ -237,8 +236,11 @@ func (c *collector) stream(path string, all []*scan.Scanner, text io.Reader, src
 	if own != nil {
 		return own
 	}
-	if req.Decode && src != nil && out.err == nil {
-		out.err = out.res.Decode(src)
+	if src != nil {
+		if req.Decode && out.err == nil {
+			out.err = out.res.Decode(src)
+		}
+		identify(c.q, src, out)
 	}
 	return c.add(path, out)
 }

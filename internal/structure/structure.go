@@ -12,6 +12,7 @@ package structure
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -64,9 +65,7 @@ func (e *Error) Hint() string { return e.Advice }
 
 // Compile compiles a pattern. Its holes begin with sign; 0 means $.
 func Compile(expr string, sign rune) (*Pattern, error) {
-	if sign == 0 {
-		sign = DefaultHole
-	}
+	sign = cmp.Or(sign, DefaultHole)
 	p := &Pattern{expr: expr, code: map[string]*compiled{}}
 	if !strings.ContainsRune("$@%&~^?#!", sign) {
 		return nil, &Error{expr, fmt.Sprintf("%q can't begin a hole", sign), "use $ or @"}

@@ -1,6 +1,7 @@
 package structure
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -46,9 +47,7 @@ func (e *HoleError) Hint() string {
 
 // Template parses a replacement: code with the holes of the pattern.
 func (p *Pattern) Template(body string, sign rune) (*Template, error) {
-	if sign == 0 {
-		sign = DefaultHole
-	}
+	sign = cmp.Or(sign, DefaultHole)
 	t := &Template{Pattern: p, forms: map[string]*form{}}
 	text := ""
 	for rest := strings.ReplaceAll(body, "\r\n", "\n"); rest != ""; {

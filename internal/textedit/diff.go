@@ -2,6 +2,7 @@ package textedit
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"iter"
 	"slices"
@@ -364,9 +365,7 @@ func splitLines(text []byte, most int) [][]byte {
 	out := make([][]byte, 0, min(most, countLines(text)))
 	for len(text) > 0 && len(out) < most {
 		n := bytes.IndexByte(text, '\n') + 1
-		if n == 0 {
-			n = len(text)
-		}
+		n = cmp.Or(n, len(text))
 		out = append(out, text[:n])
 		text = text[n:]
 	}

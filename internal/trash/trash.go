@@ -116,9 +116,7 @@ func newBin(ws *rootfs.Root, opts *Options, local bool) *Bin {
 	if opts != nil {
 		b.opts = *opts
 	}
-	if b.opts.UID == 0 {
-		b.opts.UID = os.Getuid()
-	}
+	b.opts.UID = cmp.Or(b.opts.UID, os.Getuid())
 	if b.opts.Now == nil {
 		b.opts.Now = time.Now
 	}

@@ -2,6 +2,7 @@ package trigram
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"unicode/utf8"
 
@@ -24,9 +25,7 @@ func (x *Extractor) Add(text []byte) {
 	}
 	for len(text) > 0 {
 		end := bytes.IndexByte(text, '\n') + 1
-		if end == 0 {
-			end = len(text)
-		}
+		end = cmp.Or(end, len(text))
 		line := text[:end]
 		text = text[end:]
 		if !utf8.Valid(line) {

@@ -146,9 +146,7 @@ func clip(dst []uint32, start int, lo, hi uint32) []uint32 {
 	got := dst[start:]
 	to, _ := slices.BinarySearch(got, hi)
 	from, _ := slices.BinarySearch(got, lo)
-	if from > to {
-		from = to
-	}
+	from = min(from, to)
 	return dst[:start+copy(got, got[from:to])]
 }
 

@@ -111,9 +111,7 @@ func (r *tomlReader) expression(n *unstable.Node) error {
 	text := r.f.d.text
 	keys := r.keys(n.Key())
 	begin := bytes.LastIndexByte(text[:keys[0].Place.Start], '\n') + 1
-	if begin < r.off {
-		begin = r.off
-	}
+	begin = max(begin, r.off)
 	l := tomlLine{heading: n.Kind != unstable.KeyValue, items: n.Kind == unstable.ArrayTable, table: len(r.at)}
 	end := keys[len(keys)-1].Place.End
 	if l.heading {

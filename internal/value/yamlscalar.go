@@ -144,9 +144,7 @@ func (r *yamlReader) literalEnd(at int, n *yaml.Node) (int, bool) {
 // The scalar's lines are indented more than that.
 func (r *yamlReader) indentAbove(at int) int {
 	start := bytes.LastIndexByte(r.text[:at], '\n') + 1
-	if start < r.off {
-		start = r.off
-	}
+	start = max(start, r.off)
 	line := r.text[start:at]
 	rest := bytes.TrimLeft(line, " ")
 	deep := len(line) - len(rest)

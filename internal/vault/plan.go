@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,9 +61,7 @@ func (g *Graph) Plan(ctx context.Context, files Files, moves []Move, opts PlanOp
 	if err != nil {
 		return nil, err
 	}
-	if opts.Format == "" {
-		opts.Format = Shortest
-	}
+	opts.Format = cmp.Or(opts.Format, Shortest)
 	pl := planner{opts: opts, before: view{base: g.index}, renamed: make(map[string]string, len(flat))}
 	pl.after = view{base: g.index, gone: make(map[string]bool, len(flat))}
 	pl.names = make(map[string]bool, 2*len(flat))

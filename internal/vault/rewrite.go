@@ -2,6 +2,7 @@ package vault
 
 import (
 	"bytes"
+	"cmp"
 	"strings"
 )
 
@@ -195,9 +196,7 @@ func (w *writer) asMarkdown() []Splice {
 		return nil
 	}
 	shown := l.Alias
-	if shown == "" {
-		shown = stem(w.want)
-	}
+	shown = cmp.Or(shown, stem(w.want))
 	// A backslash doesn't prevent ` from closing a code span, but an entity does.
 	text := strings.NewReplacer("\\", "\\\\", "[", "\\[", "]", "\\]", "`", "&#96;", "$", "&#36;", "%%", "&#37;%").Replace(shown)
 	p := relative(dir(w.pl.now(w.source)), w.want)

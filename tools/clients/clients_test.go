@@ -280,7 +280,7 @@ func TestWorktree(t *testing.T) {
 		r.want(got[0], `1 match in 1 file.*def add`)
 		r.want(got[1], `\[lines 1-\d+ of 8000; next: read_file \{"path":"sub/long.txt","start_line":\d+\}\]`)
 		r.want(got[2], `not found in calc.py.*\[NOT_FOUND\]`)
-		r.want(got[3], `Replaced 1 occurrence.*; root `+regexp.QuoteMeta(tree)+` on branch tree\]`)
+		r.want(got[3], `Replaced 1 occurrence.*\[change \w+\].*\[root `+regexp.QuoteMeta(tree)+` on branch tree\]`)
 		r.want(got[4], `Undid change`)
 		r.want(got[5], `Replaced 1 occurrence`)
 		if len(got) > 6 { // the call made just after the server ended is lost

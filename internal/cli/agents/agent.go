@@ -150,11 +150,9 @@ func (a *agent) searchTime() (time.Duration, error) {
 	if len(a.roots) == 1 {
 		root = config.ExpandHome(a.roots[0], os.Getenv)
 	}
-	set, err := file.Get(a.s.Env(), root, "search.time")
-	if err != nil || set.Source == config.FromDefault {
-		return 0, err
-	}
-	return time.ParseDuration(set.Text)
+	var limit time.Duration
+	err = file.Duration(a.s.Env(), root, "search.time", &limit)
+	return limit, err
 }
 
 func (a *agent) checkTrash() error {
@@ -241,7 +239,7 @@ func (a *agent) openOne(root string, keep bool, log *slog.Logger) (*quarry.Works
 			err = a.s.IndexCap(root, place)
 		}
 		if err == nil && keep {
-			err = env.MakeIndexDir(place)
+			err = config.MakeIndexDir(place)
 		}
 		if err != nil {
 			log.Warn("no place for an index: searches read the files", "error", err)

@@ -8,49 +8,23 @@ import (
 
 	"quarry"
 	"quarry/internal/config"
-	"quarry/internal/rootfs/outside"
 )
 
 // Personal returns the options for a person's own commands: every file of the folder may be
 // searched, and the ignore rules of git and ripgrep apply.
 func Personal(root string, workers int) *quarry.Options {
 	opts := &quarry.Options{Trusted: true, AllowAny: true, Workers: workers}
-	opts.Outside = config.FollowOutside(root, os.Getenv).Rules
-	opts.GlobalIgnore, opts.IgnoreAbove, _ = opts.Outside()
+	config.Follow(root, os.Getenv, opts)
 	return opts
 }
 
-// IndexPlace returns where the index of a folder is. All processes share one index, whatever files
-// they may see.
+// IndexPlace returns where the index of a folder is, for this program.
 func IndexPlace(root string) (*quarry.IndexOptions, error) {
-	cache, err := config.CacheDir(os.Getenv)
-	if err != nil {
-		return nil, err
+	place, err := config.IndexPlace(root, os.Getenv)
+	if err == nil {
+		place.Frugal, place.Version, place.Program = true, Version(), ThisProgram()
 	}
-	runtime, err := config.RuntimeDir(os.Getenv)
-	if err != nil {
-		return nil, err
-	}
-	id := config.RootID(root)
-	home := filepath.Join(cache, "index")
-	return &quarry.IndexOptions{
-		Home:    home,
-		Dir:     filepath.Join(home, id),
-		Socket:  filepath.Join(runtime, id+".sock"),
-		Frugal:  true,
-		Version: Version(), Program: ThisProgram(),
-	}, nil
-}
-
-// MakeIndexDir makes the folder of the index. Its error tells how to choose another folder.
-func MakeIndexDir(place *quarry.IndexOptions) error {
-	if err := os.MkdirAll(place.Dir, 0o700); err != nil {
-		return fmt.Errorf("%w\n  indexes are kept there: make it writable, or set XDG_CACHE_HOME to a folder of yours", err)
-	}
-	if _, err := outside.CheckPrivate(place.Dir); err != nil {
-		return fmt.Errorf("%w\n  indexes are kept there, and others could tamper with them: set XDG_CACHE_HOME to a folder of yours", err)
-	}
-	return nil
+	return place, err
 }
 
 // Asking lets a short-lived command query the index of the process that owns it.

@@ -14,13 +14,6 @@ import (
 	"quarry/internal/rootfs/outside"
 )
 
-func OrDot(s string) string {
-	if s == "" {
-		return "."
-	}
-	return s
-}
-
 // RootPath is like RealPath, for the folder of a workspace from a flag or the configuration. It
 // expands ~/, because no shell has done so.
 func RootPath(p string) (string, error) {
@@ -204,12 +197,21 @@ func TryWrite(dir string) error {
 }
 
 // ReviewDir makes the folder for the proposals of a workspace.
-func (s Streams) ReviewDir(root string) (string, error) {
+func (s Streams) ReviewDir(root string) (string, error) { return s.besideLog(root, "review") }
+
+// ActivityDir makes the folder in which servers record the tool calls of a workspace.
+func (s Streams) ActivityDir(root string) (string, error) { return s.besideLog(root, "activity") }
+
+// ClientsDir makes the folder in which servers record the connected clients of a workspace.
+func (s Streams) ClientsDir(root string) (string, error) { return s.besideLog(root, "clients") }
+
+// besideLog makes a folder next to the workspace's undo log.
+func (s Streams) besideLog(root, name string) (string, error) {
 	journal, err := s.StateDir(root)
 	if err != nil {
 		return "", err
 	}
-	dir := filepath.Join(filepath.Dir(journal), "review")
+	dir := filepath.Join(filepath.Dir(journal), name)
 	return dir, os.MkdirAll(dir, 0o700)
 }
 
@@ -217,24 +219,4 @@ func (s Streams) ReviewDir(root string) (string, error) {
 func (s Streams) ThemeFile() (string, error) {
 	base, err := config.StateDir(s.Env())
 	return filepath.Join(base, "page-theme"), err
-}
-
-// ActivityDir makes the folder in which servers record the tool calls of a workspace.
-func (s Streams) ActivityDir(root string) (string, error) {
-	journal, err := s.StateDir(root)
-	if err != nil {
-		return "", err
-	}
-	dir := filepath.Join(filepath.Dir(journal), "activity")
-	return dir, os.MkdirAll(dir, 0o700)
-}
-
-// ClientsDir makes the folder in which servers record the connected clients of a workspace.
-func (s Streams) ClientsDir(root string) (string, error) {
-	journal, err := s.StateDir(root)
-	if err != nil {
-		return "", err
-	}
-	dir := filepath.Join(filepath.Dir(journal), "clients")
-	return dir, os.MkdirAll(dir, 0o700)
 }

@@ -2,7 +2,6 @@ package env
 
 import (
 	"errors"
-	"strconv"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -42,25 +41,7 @@ func (s Streams) Journal(root string, opts *quarry.Options) error {
 	if err != nil {
 		return err
 	}
-	size, err := file.Get(s.Env(), root, "journal.keep-size")
-	if err == nil && size.Source != config.FromDefault {
-		opts.KeepBytes, err = strconv.ParseInt(size.Text, 10, 64)
-	}
-	if err != nil {
-		return err
-	}
-	size, err = file.Get(s.Env(), root, "change.max-size")
-	if err == nil && size.Source != config.FromDefault {
-		opts.MaxSize, err = strconv.ParseInt(size.Text, 10, 64)
-	}
-	if err != nil {
-		return err
-	}
-	age, err := file.Get(s.Env(), root, "journal.keep-age")
-	if err == nil && age.Source != config.FromDefault {
-		opts.KeepAge, err = time.ParseDuration(age.Text)
-	}
-	return err
+	return file.Limits(s.Env(), root, opts)
 }
 
 // ForRoot returns the value of a key in the section of a root, unless a flag or the environment
@@ -143,11 +124,7 @@ func (s Streams) IndexCap(root string, place *quarry.IndexOptions) error {
 	if err != nil {
 		return err
 	}
-	size, err := file.Get(s.Env(), root, "index.max-size")
-	if err == nil && size.Source != config.FromDefault {
-		place.MaxBytes, err = strconv.ParseInt(size.Text, 10, 64)
-	}
-	return err
+	return file.Bytes(s.Env(), root, "index.max-size", &place.MaxBytes)
 }
 
 // Recorded holds the flags --record and --no-record.
@@ -169,29 +146,20 @@ func (s Streams) Record(root string, r Recorded, def bool, opts *quarry.Options)
 	if err != nil {
 		return err
 	}
-	var set [3]config.Setting
-	for i, key := range []string{"record.on", "record.max-size", "record.keep-age"} {
-		if set[i], err = file.Get(s.Env(), root, key); err != nil {
-			return err
-		}
+	set, err := file.Get(s.Env(), root, "record.on")
+	if err != nil {
+		return err
 	}
-	on := def
-	if set[0].Source != config.FromDefault {
-		on = set[0].Text == "true"
+	if set.Source != config.FromDefault {
+		def = set.Text == "true"
 	}
-	if on = (on || r.on) && !r.off; !on || opts.Index == nil || opts.Index.Ask {
+	if !def && !r.on || r.off || opts.Index == nil || opts.Index.Ask {
 		return nil
 	}
-	opts.Index.Record = &quarry.RecordOptions{}
-	if set[1].Source != config.FromDefault {
-		opts.Index.Record.MaxBytes, err = strconv.ParseInt(set[1].Text, 10, 64)
-		if opts.Index.Record.MaxBytes == 0 {
-			opts.Index.Record = nil
-			return err
-		}
+	record, size := &quarry.RecordOptions{}, int64(-1)
+	if err := file.Bytes(s.Env(), root, "record.max-size", &size); err != nil || size == 0 {
+		return err
 	}
-	if err == nil && set[2].Source != config.FromDefault {
-		opts.Index.Record.KeepAge, err = time.ParseDuration(set[2].Text)
-	}
-	return err
+	record.MaxBytes, opts.Index.Record = max(size, 0), record
+	return file.Duration(s.Env(), root, "record.keep-age", &record.KeepAge)
 }

@@ -8,6 +8,7 @@ package hook
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -168,9 +169,7 @@ func (e *event) input() (in struct {
 	if json.Unmarshal(e.Input, &in) != nil {
 		in.Command = "" // a command of another type than string
 	}
-	if in.FilePath == "" {
-		in.FilePath = in.NotebookPath
-	}
+	in.FilePath = cmp.Or(in.FilePath, in.NotebookPath)
 	return in
 }
 

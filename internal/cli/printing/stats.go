@@ -1,6 +1,7 @@
 package printing
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -66,8 +67,5 @@ func planText(p *search.Plan) string {
 }
 
 func orNothing(s string) string {
-	if s == "" {
-		return "nothing"
-	}
-	return s
+	return cmp.Or(s, "nothing")
 }
