@@ -39,8 +39,8 @@ func (d *Folder) firstChunks(ctx context.Context, r *search.CodeResult, n int, s
 
 func isC(file string) bool { return strings.HasPrefix(symbols.Language(file, nil)+"+", "C+") }
 
-// define replaces the prototype in c by its definition, if there is one: of several the
-// one in a source with the name of the header, in a source, or in the nearest folder.
+// define replaces the prototype in c by its definition, if there is one: of several that in
+// the source with the name of the header, else one in a source.
 func (d *Folder) define(ctx context.Context, c *search.Chunk, scope *search.Scope) error {
 	r, err := d.symbols(ctx, &search.SymbolQuery{Name: c.Symbol, Kind: symbols.Function.String(), Scope: *scope, Limit: 50})
 	if err != nil {
@@ -72,17 +72,14 @@ func (d *Folder) define(ctx context.Context, c *search.Chunk, scope *search.Scop
 	return nil
 }
 
-// nearness rates the file of a definition by the file of its declaration.
+// nearness rates the file of a definition by the file of its declaration. Before equal
+// ones the order of names decides.
 func nearness(defined, declared string) float64 {
-	v := rank.PathWeight(defined) * 100
-	source := !strings.HasPrefix(path.Ext(defined), ".h")
-	if source {
-		v += 20
+	v, ext := rank.PathWeight(defined), path.Ext(defined)
+	if strings.HasPrefix(ext, ".h") {
+		return v - 0.1
 	}
-	if source && strings.TrimSuffix(path.Base(defined), path.Ext(defined)) == strings.TrimSuffix(path.Base(declared), path.Ext(declared)) {
-		v += 40
-	}
-	for i := 0; i < min(len(defined), len(declared)) && defined[i] == declared[i]; i++ {
+	if stem := strings.TrimSuffix(path.Base(defined), ext); strings.HasPrefix(path.Base(declared), stem+".") {
 		v += 0.1
 	}
 	return v
