@@ -234,21 +234,6 @@ func (s *Snapshot) Lookup(path string) (Doc, bool) {
 	return Doc{}, false
 }
 
-// WithFlags calls yield with the documents that have one of the flags, in path order. It
-// omits dirty files.
-func (s *Snapshot) WithFlags(flags Flags, yield func(d *Doc) bool) error {
-	m := s.documents([]string{""})
-	for m.next() {
-		if m.doc.Flags&flags != 0 && !yield(&m.doc) {
-			return nil
-		}
-	}
-	if m.err != nil {
-		s.ix.dropDamaged(s.snapshot)
-	}
-	return m.err
-}
-
 // Doc is a file in a snapshot.
 type Doc struct {
 	path []byte

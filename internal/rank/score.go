@@ -4,11 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"slices"
 
 	"quarry/internal/symbols"
-	"quarry/internal/terms"
-	"quarry/match"
 )
 
 // Candidate is a file that may answer the query.
@@ -87,18 +84,12 @@ func (c *Corpus) window(text []byte) (part []byte, lines int) {
 	if len(text) <= maxExamined {
 		return text, 0
 	}
-	from := 0
-	order := make([]int, len(c.q.terms))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(c.idf[b], c.idf[a]) })
-	for _, i := range order {
-		if at := c.q.firstPlace(text, i); at >= 0 {
-			from = max(0, at-maxExamined/4)
-			break
+	from, rarest := 0, -1.0
+	c.q.finder.Each(text, func(start, end int) {
+		if i, ok := c.q.termOf(text[start:end]); ok && c.idf[i] > rarest {
+			from, rarest = max(0, start-maxExamined/4), c.idf[i]
 		}
-	}
+	})
 	from = bytes.LastIndexByte(text[:from], '\n') + 1
 	part = text[from:]
 	if len(part) > maxExamined {
@@ -107,25 +98,4 @@ func (c *Corpus) window(text []byte) (part []byte, lines int) {
 		part = part[:end]
 	}
 	return part, bytes.Count(text[:from], []byte{'\n'})
-}
-
-// firstPlace returns the offset of the first occurrence of a term, or -1.
-func (q *Query) firstPlace(text []byte, term int) int {
-	p, err := match.Compile(q.terms[term].text, match.Options{Syntax: match.Literal, Case: match.Insensitive, Mode: match.Text})
-	if err != nil {
-		return -1
-	}
-	place := -1
-	p.NewMatcher().Each(text, func(start, end int) bool {
-		for end < len(text) && terms.InWord(text[end]) && end-start < terms.MaxPart {
-			end++
-		}
-		terms.EachPart(text[start:end], func(s, e int, word bool) {
-			if i, ok := q.termOf(text[start+s : start+e]); s == 0 && ok && int(i) == term {
-				place = start
-			}
-		})
-		return place < 0
-	})
-	return place
 }

@@ -74,7 +74,8 @@ func withoutGuard(text []byte, syms []symbols.Symbol) (kept []symbols.Symbol, li
 		return syms, lines
 	}
 	s := &syms[0]
-	if value := bytes.TrimSpace(text[s.NameAt+len(s.Name) : max(s.End, s.NameAt+len(s.Name))]); len(value) > 0 && string(value) != "1" {
+	end := max(s.End, s.NameAt+len(s.Name))
+	if value := bytes.TrimSpace(text[s.NameAt+len(s.Name) : end]); len(value) > 0 && string(value) != "1" {
 		return syms, lines
 	}
 	before := bytes.TrimRight(text[:bytes.LastIndexByte(text[:s.NameAt], '\n')+1], " \t\r\n")
@@ -82,17 +83,8 @@ func withoutGuard(text []byte, syms []symbols.Symbol) (kept []symbols.Symbol, li
 	if len(test) < 2 || !bytes.HasPrefix(test[0], []byte("#if")) && string(test[0]) != "#" || !bytes.Contains(test[len(test)-1], []byte(s.Name)) {
 		return syms, lines
 	}
-	after := text[s.NameAt:]
-	after = after[len(after)-len(bytes.TrimLeft(after[lineLength(after):], " \t\r\n")):]
+	after := bytes.TrimLeft(text[end:], " \t\r\n")
 	return syms[1:], [2]int{1 + bytes.Count(before, []byte("\n")), bytes.Count(text[:len(text)-len(after)], []byte("\n"))}
-}
-
-// lineLength returns the length of the first line of a text.
-func lineLength(text []byte) int {
-	if n := bytes.IndexByte(text, '\n'); n >= 0 {
-		return n
-	}
-	return len(text)
 }
 
 // definitions fills in the features of a file's definitions.

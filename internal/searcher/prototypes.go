@@ -1,7 +1,6 @@
 package searcher
 
 import (
-	"cmp"
 	"context"
 	"path"
 	"slices"
@@ -38,27 +37,33 @@ func (d *Folder) firstChunks(ctx context.Context, r *search.CodeResult, n int, s
 	return nil
 }
 
-// isC reports whether a file is C or C++.
-func isC(file string) bool {
-	lang := symbols.Language(file, nil)
-	return lang == "C" || lang == "C++"
-}
+func isC(file string) bool { return strings.HasPrefix(symbols.Language(file, nil)+"+", "C+") }
 
-// maxDefinitions limits the definitions of one name that are compared.
-const maxDefinitions = 50
-
-// define replaces the prototype in c by its definition, if there is one. Of
-// several the nearest counts, and one in a source rather than a header.
+// define replaces the prototype in c by its definition, if there is one: of several that in
+// the source with the name of the header, else one in a source.
 func (d *Folder) define(ctx context.Context, c *search.Chunk, scope *search.Scope) error {
-	r, err := d.symbols(ctx, &search.SymbolQuery{Name: c.Symbol, Kind: symbols.Function.String(), Scope: *scope, Limit: maxDefinitions})
+	r, err := d.symbols(ctx, &search.SymbolQuery{Name: c.Symbol, Kind: symbols.Function.String(), Scope: *scope, Limit: 50})
 	if err != nil {
 		return err
 	}
-	r.Symbols = slices.DeleteFunc(r.Symbols, func(s search.Symbol) bool {
-		return !isC(s.Path) || !sameFunction(c.Symbol, &s)
-	})
-	slices.SortStableFunc(r.Symbols, func(a, b search.Symbol) int { return cmp.Compare(nearness(b.Path, c.Path), nearness(a.Path, c.Path)) })
-	r.Symbols = r.Symbols[:min(len(r.Symbols), 1)]
+	var best *search.Symbol
+	for i := range r.Symbols {
+		s := &r.Symbols[i]
+		// Outside of its namespace a definition names fewer containers.
+		short, long := "."+c.Symbol, "."+strings.TrimPrefix(s.Container+"."+s.Name, ".")
+		if len(short) > len(long) {
+			short, long = long, short
+		}
+		if isC(s.Path) && strings.HasSuffix(long, short) && (short == long || strings.Count(short, ".") > 1) {
+			if best == nil || nearness(s.Path, c.Path) > nearness(best.Path, c.Path) {
+				best = s
+			}
+		}
+	}
+	if best == nil {
+		return nil
+	}
+	r.Symbols = []search.Symbol{*best}
 	if err := lookup.Describe(ctx, d, false, r); err != nil || len(r.Symbols) == 0 {
 		return err
 	}
@@ -67,35 +72,15 @@ func (d *Folder) define(ctx context.Context, c *search.Chunk, scope *search.Scop
 	return nil
 }
 
-// sameFunction reports whether a definition can be that of a declared function: outside
-// of its namespace a definition names fewer containers, or more of them.
-func sameFunction(declared string, s *search.Symbol) bool {
-	defined := s.Name
-	if s.Container != "" {
-		defined = s.Container + "." + s.Name
-	}
-	short, long := declared, defined
-	if len(short) > len(long) {
-		short, long = long, short
-	}
-	return short == long || strings.Contains(short, ".") && strings.HasSuffix(long, "."+short)
-}
-
-// nearness rates the file of a definition by the file of its declaration.
+// nearness rates the file of a definition by the file of its declaration. Before equal
+// ones the order of names decides.
 func nearness(defined, declared string) float64 {
-	v := rank.PathWeight(defined) * 100
-	if stem(defined) == stem(declared) {
-		v += 40
+	v, ext := rank.PathWeight(defined), path.Ext(defined)
+	if strings.HasPrefix(ext, ".h") {
+		return v - 0.1
 	}
-	if !strings.HasPrefix(path.Ext(defined), ".h") {
-		v += 20
-	}
-	for i := 0; i < min(len(defined), len(declared)) && defined[i] == declared[i]; i++ {
-		if defined[i] == '/' {
-			v++
-		}
+	if stem := strings.TrimSuffix(path.Base(defined), ext); strings.HasPrefix(path.Base(declared), stem+".") {
+		v += 0.1
 	}
 	return v
 }
-
-func stem(file string) string { return strings.TrimSuffix(path.Base(file), path.Ext(file)) }

@@ -75,7 +75,7 @@ func (r *cReader) function(i, first, open int) (next int, ok bool) {
 	if body < 0 && end < 0 {
 		return 0, false
 	}
-	if at == i && body > r.after(open) && r.upper(at) {
+	if at == i && body > r.after(open) && !r.inType() && r.upper(at) {
 		return r.after(open), true // a macro call without semicolon before another definition
 	}
 	if at == i && body >= 0 && !r.inType() && r.followedByFunction(open, body) {

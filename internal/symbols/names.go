@@ -9,7 +9,7 @@ import (
 // Version changes whenever names, kinds or containers of some text change. An index
 // stores it, so that definitions found by an older program are never served. TestVersion
 // fails if the samples change and Version does not.
-const Version = 5
+const Version = 6
 
 // MaxText is the size of the largest text that is searched for definitions.
 const MaxText = 8 << 20

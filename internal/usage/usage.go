@@ -28,8 +28,7 @@ import (
 type Query struct {
 	Name string // Open, Store.Open, Store::open
 	search.Scope
-	Calls bool // only where it is called
-	Limit int  // uses to give; 0 is 1000
+	Limit int // uses to give; 0 is 1000
 }
 
 // Use is a place where the name is used.
@@ -190,9 +189,6 @@ func (f *finder) file(ctx context.Context, from Source, m *search.FileMatch) {
 				defines = false
 				continue
 			}
-			if f.q.Calls && !called(text[s.End:]) {
-				continue
-			}
 			used++
 			sure = sure || f.sure(text[:s.Start], l.Symbol)
 		}
@@ -244,16 +240,6 @@ func (f *finder) class(at int) colour.Class {
 	}
 	return colour.Plain
 }
-
-// called reports that what follows a name calls it.
-func called(rest string) bool {
-	rest = strings.TrimLeft(rest, " \t")
-	return strings.HasPrefix(rest, "(") || strings.HasPrefix(rest, "!(") || strings.HasPrefix(rest, "::<") || generic().MatchString(rest)
-}
-
-var generic = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[\[<][\w\s,.*\[\]]+[\]>]\(`)
-})
 
 var qualifier = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`([\w)\]]+)\s*(?:\.|::|->|\?\.)\s*$`)

@@ -31,16 +31,13 @@ func TestFind(t *testing.T) {
 	}
 	defer ws.Close()
 	for _, c := range []struct {
-		name  string
-		calls bool
-		want  string
+		name, want string
 	}{
-		{"Open", false, "a.go:6  sure; b.go:8 use sure; b.go:9 use sure; c.c:2  sure; a_test.go:3  sure test"},
-		{"Open", true, "b.go:8 use sure; b.go:9 use sure; c.c:2  sure; a_test.go:3  sure test"},
-		{"Store.Open", true, "b.go:8 use sure; b.go:9 use; c.c:2 ; a_test.go:3  test"},
-		{"Nowhere", false, ""},
+		{"Open", "a.go:6  sure; b.go:8 use sure; b.go:9 use sure; c.c:2  sure; a_test.go:3  sure test"},
+		{"Store.Open", "a.go:6 ; b.go:8 use sure; b.go:9 use; c.c:2 ; a_test.go:3  test"},
+		{"Nowhere", ""},
 	} {
-		r, err := usage.Find(t.Context(), ws, usage.Query{Name: c.name, Calls: c.calls})
+		r, err := usage.Find(t.Context(), ws, usage.Query{Name: c.name})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,9 +53,9 @@ func TestFind(t *testing.T) {
 			got = append(got, s)
 		}
 		if s := strings.Join(got, "; "); s != c.want {
-			t.Errorf("%s, calls %v:\n got %s\nwant %s", c.name, c.calls, s, c.want)
+			t.Errorf("%s:\n got %s\nwant %s", c.name, s, c.want)
 		}
-		if c.name == "Open" && !c.calls && (r.Comments != 3 || r.Strings != 1 || r.Texts != 1 || len(r.Definitions) != 3) {
+		if c.name == "Open" && (r.Comments != 3 || r.Strings != 1 || r.Texts != 1 || len(r.Definitions) != 3) {
 			t.Errorf("%d in comments, %d in strings, %d in texts, %d definitions", r.Comments, r.Strings, r.Texts, len(r.Definitions))
 		}
 	}

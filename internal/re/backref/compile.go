@@ -68,9 +68,6 @@ type Program struct {
 	empty    bool
 }
 
-// NumGroups returns the number of groups, including the whole match.
-func (p *Program) NumGroups() int { return p.groups }
-
 // Compile compiles a tree. The program's size is linear in the tree's: repetitions count
 // instead of being unrolled.
 func Compile(t *ecma.Tree) *Program {

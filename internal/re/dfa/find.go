@@ -107,17 +107,6 @@ func (c *FindCache) Find(hay []byte, from, to int, anchored bool) (start, end in
 	}
 }
 
-// IsMatch reports whether hay[from:to] has a match.
-func (c *FindCache) IsMatch(hay []byte, from, to int, anchored bool) Result {
-	if c.f.fwd.UTF8 {
-		// An empty match counts only if it doesn't split a character, and Find checks that.
-		_, _, r := c.Find(hay, from, to, anchored)
-		return r
-	}
-	_, r := c.run(hay, from, to, anchored, true)
-	return r
-}
-
 // FindEnd returns the end of the leftmost match or, with earliest set, the first offset at
 // which any match ends. It doesn't know the start, so an empty match may split a scalar value.
 func (c *FindCache) FindEnd(hay []byte, from, to int, anchored, earliest bool) (end int, r Result) {

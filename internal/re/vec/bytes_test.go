@@ -90,7 +90,6 @@ func TestByteSet(t *testing.T) {
 			s := newByteSet(&set, l)
 			size := i % 201
 			checkSet(t, l, "Find", s.Find, out, in, size, r)
-			checkSet(t, l, "FindNot", s.FindNot, in, out, size, r)
 			for b := range 256 {
 				if s.Has(byte(b)) != set[b] {
 					t.Fatalf("%v: Has(%#x) = %v", l, b, !set[b])

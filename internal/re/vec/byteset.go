@@ -6,15 +6,15 @@ import (
 	"math/bits"
 )
 
-// ByteSet searches for the next byte that is in a set, or that is not.
+// ByteSet searches for the next byte that is in a set.
 //
 // A set of one byte uses bytes.IndexByte, a set of two or three a kernel that compares with
 // each. Any other set uses a kernel with two look-ups. The low four bits of a byte select, in
 // one of two tables, the set of its possible high halves as bits; the second look-up picks the
 // bit of the byte's high half. This is exact for all sets.
 type ByteSet struct {
-	in, out half
-	level   level
+	in    half
+	level level
 }
 
 // half is a set prepared for searching. The assembly depends on its layout.
@@ -40,11 +40,7 @@ const (
 func NewByteSet(set *[256]bool) *ByteSet { return newByteSet(set, current()) }
 
 func newByteSet(set *[256]bool, l level) *ByteSet {
-	var not [256]bool
-	for i, in := range set {
-		not[i] = !in
-	}
-	return &ByteSet{in: newHalf(set), out: newHalf(&not), level: l}
+	return &ByteSet{in: newHalf(set), level: l}
 }
 
 func newHalf(set *[256]bool) half {
@@ -85,10 +81,6 @@ func (s *ByteSet) Has(b byte) bool { return s.in.has[b] }
 // Find returns the position of the first byte of hay at or after from that is
 // in the set, or -1.
 func (s *ByteSet) Find(hay []byte, from int) int { return s.in.find(s.level, hay, from) }
-
-// FindNot returns the position of the first byte of hay at or after from that
-// is not in the set, or -1.
-func (s *ByteSet) FindNot(hay []byte, from int) int { return s.out.find(s.level, hay, from) }
 
 func (h *half) find(l level, hay []byte, from int) int {
 	if from < 0 || from >= len(hay) {

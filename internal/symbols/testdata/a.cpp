@@ -41,3 +41,8 @@ int Wrap() {
   struct Wrapper w = {1};
   return 0;
 }
+
+class IO {
+  IO(int n) : n_(n) {}
+};
+IO::IO() : n_(1) {}
