@@ -167,33 +167,33 @@ func (s *Server) journal(ctx context.Context, limit int) (*change.Log, error) {
 	return log, err
 }
 
-// countCache caches the numbers of added and removed lines of changes. Its values never expire,
-// because an entry of the undo log does not change.
+// countCache caches the numbers of added lines, removed lines and files of changes. Its values never
+// expire, because an entry of the undo log does not change.
 type countCache struct {
 	mu   sync.Mutex
-	byID map[string][2]int // guarded by mu
+	byID map[string][3]int // guarded by mu
 }
 
-func (c *countCache) get(id string) ([2]int, bool) {
+func (c *countCache) get(id string) ([3]int, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n, ok := c.byID[id]
 	return n, ok
 }
 
-func (c *countCache) put(id string, n [2]int) {
+func (c *countCache) put(id string, n [3]int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.byID == nil || len(c.byID) > 20000 {
-		c.byID = map[string][2]int{}
+		c.byID = map[string][3]int{}
 	}
 	c.byID[id] = n
 }
 
-// lineCounts returns the numbers of added and removed lines of changes. The page requests them only
+// lineCounts returns the numbers of added lines, removed lines and files of changes. The page requests them only
 // for visible changes, because counting needs the diff.
 func (s *Server) lineCounts(w http.ResponseWriter, r *http.Request) (any, error) {
-	out := map[string][2]int{}
+	out := map[string][3]int{}
 	deadline := time.Now().Add(time.Second)
 	for id := range strings.SplitSeq(r.URL.Query().Get("ids"), ",") {
 		if id == "" || len(out) >= pageSize || time.Now().After(deadline) {
@@ -205,10 +205,8 @@ func (s *Server) lineCounts(w http.ResponseWriter, r *http.Request) (any, error)
 			if err != nil {
 				continue
 			}
-			for _, d := range c.Diffs {
-				_, added, removed := d.Counts()
-				n[0] += added
-				n[1] += removed
+			for _, f := range filesOf(c.Diffs) {
+				n[0], n[1], n[2] = n[0]+f.Add, n[1]+f.Del, n[2]+1
 			}
 			s.counts.put(id, n)
 		}
@@ -342,11 +340,10 @@ func (s *Server) back(w http.ResponseWriter, r *http.Request) (any, error) {
 	type author struct {
 		Name    string `json:"name"`
 		Changes int    `json:"changes"`
-		Files   int    `json:"files"`
 	}
 	authors := []author{}
 	for _, a := range c.Authors {
-		authors = append(authors, author{change.OneLine(a.Name, change.MaxName), a.Changes, len(a.Files)})
+		authors = append(authors, author{change.OneLine(a.Name, change.MaxName), a.Changes})
 	}
 	return map[string]any{"authors": authors, "files": files, "nothing": c.Unchanged, "warnings": c.Warnings}, nil
 }

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"quarry/change"
+	"quarry/internal/colour"
 )
 
 // diffFile is the part of a change that affects one file.
@@ -228,10 +229,38 @@ func colourHunk(ctx context.Context, path string, h *diffHunk, deadline time.Tim
 				texts, at = append(texts, l.Text), append(at, i)
 			}
 		}
+		if h.OldStart > 1 { // the text does not begin here: not with front matter either
+			texts = append([]string{fenceAbove(path, texts)}, texts...)
+			at = append([]int{-1}, at...)
+		}
 		for i, c := range colourLines(ctx, pathOf(path), texts, deadline) {
-			h.Lines[at[i]].Colour = c
+			if at[i] >= 0 {
+				h.Lines[at[i]].Colour = c
+			}
 		}
 	}
+}
+
+// fenceAbove returns the opening fence that is probably above a hunk of Markdown, or "". A fence
+// with words after it opens a block. If the number of bare ones before it is odd, the first of them
+// closes a block.
+func fenceAbove(path string, texts []string) string {
+	above, bare := "", 0
+	for _, t := range texts {
+		if t = strings.TrimSpace(t); !strings.HasPrefix(t, "```") && !strings.HasPrefix(t, "~~~") {
+			continue
+		}
+		if strings.Trim(t, t[:1]) != "" {
+			break
+		}
+		if bare++; above == "" {
+			above = t
+		}
+	}
+	if bare%2 == 0 || colour.For(path) != colour.For("a.md") {
+		return ""
+	}
+	return above
 }
 
 // markWords pairs the removed lines of a block with the added lines after them, in order, and marks

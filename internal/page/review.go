@@ -31,6 +31,7 @@ type wireProposal struct {
 	ID      string    `json:"id"`
 	Made    time.Time `json:"made"`
 	Client  string    `json:"client"`
+	Session string    `json:"session,omitempty"`
 	Tool    string    `json:"tool"`
 	Summary string    `json:"summary"` // as given by the agent
 	Quoted  bool      `json:"quoted,omitempty"`
@@ -80,7 +81,7 @@ func (s *Server) proposalOf(ctx context.Context, p *review.Proposal) (w wireProp
 	}
 	p = s.opts.Review.Seen(ctx, s.opts.Decide, p)
 	w = wireProposal{
-		ID: p.ID, Made: p.Made, Client: clientName(p.Client.Name), Tool: change.OneLine(p.Tool, change.MaxName), Summary: change.OneLine(p.Summary, maxSummary), Quoted: p.Set.Summary != "", Does: p.Does(), State: string(p.State), Until: p.Until,
+		ID: p.ID, Made: p.Made, Client: clientName(p.Client.Name), Session: p.Client.Session, Tool: change.OneLine(p.Tool, change.MaxName), Summary: change.OneLine(p.Summary, maxSummary), Quoted: p.Set.Summary != "", Does: p.Does(), State: string(p.State), Until: p.Until,
 		Files: len(p.Files), Decided: p.Decided, By: p.By, Comment: p.Comment, Change: p.Change, Problem: p.Problem, Undo: p.Undo, Rule: p.Rule, Whole: p.Whole(), Since: since,
 	}
 	w.Hunks, w.Yes, w.No = p.Counts()

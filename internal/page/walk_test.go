@@ -193,7 +193,7 @@ func TestBrowserWalkChanges(t *testing.T) {
 	b.until(`document.querySelectorAll(".entry").length === 5`)
 	b.keys("j", "j", "j", "j")
 	b.has(".dhead h1", "Words")
-	b.press("Undo hunk 2 of a.txt", kb.Enter)
+	b.press("Undo this hunk: 2 of a.txt", kb.Enter)
 	s.becomes(t, "a.txt", "\n28\n")
 	b.until(`document.querySelectorAll(".entry").length === 6`)
 	// Redo a change.

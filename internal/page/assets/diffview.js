@@ -112,7 +112,7 @@ export function fileCard(f, i, load, undo, into) {
     body.replaceChildren();
     const ways = into?.();
     for (const [j, hk] of (hunks ?? []).entries()) {
-      const one = undo && hunks.length > 1 && f.kind === "edit" ? h("span", { class: "acts" }, btn("Undo this hunk", { cls: "ghost small", "data-writes": "1", "aria-label": `Undo hunk ${j + 1} of ${realPath(f.path)}`, onclick: () => undo({ path: f.path, hunk: j + 1 }) })) : null;
+      const one = undo && hunks.length > 1 && f.kind === "edit" ? h("span", { class: "acts" }, btn("Undo this hunk", { cls: "ghost small", "data-writes": "1", "aria-label": `Undo this hunk: ${j + 1} of ${realPath(f.path)}`, onclick: () => undo({ path: f.path, hunk: j + 1 }) })) : null;
       const lines = h("div", null, hunkBody(hk)), head = h("div", { class: "hhead" }, h("span", null, hk.head)), el = h("div", { class: "hunk" }, head, lines);
       if (ways) head.append(ways.add(hk, el, lines));
       if (one) head.append(one);

@@ -57,8 +57,9 @@ export const app = {
     document.title = (count ? `(${count}) ` : "") + (text ? `${text} - Quarry` : "Quarry");
   },
   busy(on) { $("progress").hidden = !on; },
-  toast(text, kind = "") {
-    const t = h("div", { class: `toast ${kind}` }, kind === "bad" ? icon("warn") : icon("check"), h("span", null, safe(text)));
+  // toast says what was done, why something was not ("bad"), or what is the case ("info").
+  toast(text, kind = "check") {
+    const t = h("div", { class: `toast ${kind}` }, icon(kind === "bad" ? "warn" : kind), h("span", null, safe(text)));
     $("toasts").append(t);
     setTimeout(() => t.remove(), kind === "bad" ? 8000 : 3500);
   },
@@ -206,7 +207,7 @@ function tellNew(before, now) {
 // waits, to the next.
 function nextWaiting() {
   const list = inTurn(app.live.review?.open ?? []);
-  if (!list.length) { app.toast("Nothing waits for a decision"); return true; }
+  if (!list.length) { app.toast("Nothing waits for a decision", "info"); return true; }
   const at = list.findIndex((p) => location.pathname === `/review/${encodeURIComponent(p.id)}`);
   app.go(`/review/${encodeURIComponent(list[(at + 1) % list.length].id)}`);
   return true;

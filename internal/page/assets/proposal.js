@@ -16,7 +16,7 @@ import { blockedPaths, does, isOpen, proposed, stateTag, titleOf, waitClock } fr
 let box, around, shown = null, draft = null, hunks = null, at = 0, refused = -1, number = 0, sending = false, decideBar = null, whyNot = "";
 
 // into is where proposals are shown. around has what is outside: back() is a link to
-// the list, decided(id) is called after a decision.
+// the list, load() draws the list anew, decided(id) is called after a decision.
 export function into(el, outside) { box = el; around = outside; shown = draft = hunks = decideBar = null; }
 
 // showRules shows the rules, with one for a proposal.
@@ -140,7 +140,8 @@ function fillSay(say, i, j, edit = false, after = () => {}) {
   const area = field(`Comment to ${shown.proposal.client}. Esc ends it.`, text, (v) => { draft.comments[i][j] = v; });
   area.addEventListener("blur", () => { fillSay(say, i, j); after(); });
   say.replaceChildren(icon("talk"), h("div", { class: "grow" }, area));
-  area.focus();
+  area.focus({ preventScroll: true });
+  area.scrollIntoView({ block: "nearest" }); // between the file's head and the bar
 }
 
 function field(placeholder, text, set) {
@@ -222,7 +223,7 @@ function moveFile(step) {
 
 // why says in the bar why a key did not act; without a bar, beside it.
 function why(text) {
-  if (text && !canDecide()) { app.toast(text); return; }
+  if (text && !canDecide()) { app.toast(text, "info"); return; }
   if (text === whyNot) return;
   whyNot = text;
   drawDecide();
@@ -275,8 +276,6 @@ function comment(k = refused >= 0 ? refused : at) {
   fold(el.closest(".dfile"), false);
   const after = () => setTimeout(() => { if (at === k && to !== k && !box.contains(document.activeElement)) goTo(to); });
   fillSay(el.querySelector(".say"), Number(el.dataset.f), Number(el.dataset.h), true, after);
-  reveal(el);
-  el.querySelector("textarea").scrollIntoView({ block: "nearest" });
 }
 
 function commentWhole() {
@@ -383,6 +382,7 @@ function take(res) {
   was.since = p.since;
   drawStale();
   drawDecide();
+  around.load(); // the list says it too
 }
 
 // refresh shows another state of the proposal; what is being read stays in place.
