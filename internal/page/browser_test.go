@@ -219,6 +219,18 @@ func TestBrowserUndoesOneAgent(t *testing.T) {
 	s.becomes(t, "a.txt", "2\n")
 	b.keys("U")
 	b.has(".toast.bad", "not undone")
+	// The other files are those that the list shows, and a question opens at its title.
+	other.call("write_file", text("d.txt", 1))
+	b.keys("k")
+	b.has(".notice.warn button", "Undo the other file")
+	b.do(chromedp.EmulateViewport(1280, 500))
+	b.click(".pickpoint")
+	b.until(`document.querySelector(".pickhint")`)
+	eval[chromedp.Void](b, `[...document.querySelectorAll(".entry")].at(-1).click()`)
+	b.has("dialog[open]", "Undo everything after this change?")
+	if top := eval[int](b, `document.querySelector("dialog[open]").scrollTop`); top > 0 {
+		t.Errorf("the question opens %d pixels below its title", top)
+	}
 }
 
 // TestBrowserManyChanges shows a long undo log page by page.

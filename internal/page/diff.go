@@ -3,6 +3,7 @@ package page
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -230,8 +231,7 @@ func colourHunk(ctx context.Context, path string, h *diffHunk, deadline time.Tim
 			}
 		}
 		if h.OldStart > 1 { // the text does not begin here: not with front matter either
-			texts = append([]string{fenceAbove(path, texts)}, texts...)
-			at = append([]int{-1}, at...)
+			texts, at = append([]string{fenceAbove(path, texts)}, texts...), append([]int{-1}, at...)
 		}
 		for i, c := range colourLines(ctx, pathOf(path), texts, deadline) {
 			if at[i] >= 0 {
@@ -241,26 +241,18 @@ func colourHunk(ctx context.Context, path string, h *diffHunk, deadline time.Tim
 	}
 }
 
+var fences = regexp.MustCompile("(?m)^[ \\t]*(```+|~~~+)(.*)$")
+
 // fenceAbove returns the opening fence that is probably above a hunk of Markdown, or "". A fence
 // with words after it opens a block. If the number of bare ones before it is odd, the first of them
 // closes a block.
 func fenceAbove(path string, texts []string) string {
-	above, bare := "", 0
-	for _, t := range texts {
-		if t = strings.TrimSpace(t); !strings.HasPrefix(t, "```") && !strings.HasPrefix(t, "~~~") {
-			continue
-		}
-		if strings.Trim(t, t[:1]) != "" {
-			break
-		}
-		if bare++; above == "" {
-			above = t
-		}
-	}
+	all := fences.FindAllStringSubmatch(strings.Join(texts, "\n")+"\n```end", -1)
+	bare := slices.IndexFunc(all, func(m []string) bool { return strings.TrimSpace(m[2]) != "" })
 	if bare%2 == 0 || colour.For(path) != colour.For("a.md") {
 		return ""
 	}
-	return above
+	return all[0][1]
 }
 
 // markWords pairs the removed lines of a block with the added lines after them, in order, and marks

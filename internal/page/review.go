@@ -38,10 +38,8 @@ type wireProposal struct {
 	Does    string    `json:"does"` // what the change does
 	State   string    `json:"state"`
 	Until   time.Time `json:"until,omitzero"`
-	Files   int       `json:"files"`
 	Hunks   int       `json:"hunks"`
 	Yes     int       `json:"yes"`
-	No      int       `json:"no"`
 	Add     int       `json:"add"`
 	Del     int       `json:"del"`
 	// Since maps each file that was modified after the proposal was made to the numbers of its
@@ -82,9 +80,9 @@ func (s *Server) proposalOf(ctx context.Context, p *review.Proposal) (w wireProp
 	p = s.opts.Review.Seen(ctx, s.opts.Decide, p)
 	w = wireProposal{
 		ID: p.ID, Made: p.Made, Client: clientName(p.Client.Name), Session: p.Client.Session, Tool: change.OneLine(p.Tool, change.MaxName), Summary: change.OneLine(p.Summary, maxSummary), Quoted: p.Set.Summary != "", Does: p.Does(), State: string(p.State), Until: p.Until,
-		Files: len(p.Files), Decided: p.Decided, By: p.By, Comment: p.Comment, Change: p.Change, Problem: p.Problem, Undo: p.Undo, Rule: p.Rule, Whole: p.Whole(), Since: since,
+		Decided: p.Decided, By: p.By, Comment: p.Comment, Change: p.Change, Problem: p.Problem, Rule: p.Rule, Whole: p.Whole(), Since: since,
 	}
-	w.Hunks, w.Yes, w.No = p.Counts()
+	w.Hunks, w.Yes, _ = p.Counts()
 	w.Add, w.Del = p.Lines()
 	return w, p
 }
@@ -316,9 +314,6 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request) (any, error) {
 	if s.opts.Review == nil {
 		return nil, review.ErrUnknown()
 	}
-	if s.opts.ReadOnly {
-		return nil, badRequest("this page is read-only")
-	}
 	// A decision that was sent is applied even if the page is closed meanwhile.
 	ctx := context.WithoutCancel(r.Context())
 	p, err := s.opts.Review.Decide(ctx, s.opts.Decide, r.PathValue("id"), review.Decision{
@@ -339,9 +334,10 @@ type wireWaiting struct {
 }
 
 type wireOpen struct {
-	ID    string    `json:"id"`
-	Made  time.Time `json:"made"`
-	Until time.Time `json:"until,omitzero"`
+	ID    string       `json:"id"`
+	State review.State `json:"state"`
+	Made  time.Time    `json:"made"`
+	Until time.Time    `json:"until,omitzero"`
 }
 
 // maxOpen limits the proposals listed in an event.
@@ -355,7 +351,7 @@ func (s *Server) waiting() wireWaiting {
 	list, _ := s.opts.Review.Pending()
 	w.Waiting = len(list)
 	for _, p := range list[:min(len(list), maxOpen)] {
-		w.Open = append(w.Open, wireOpen{p.ID, p.Made, p.Until})
+		w.Open = append(w.Open, wireOpen{p.ID, p.State, p.Made, p.Until})
 	}
 	return w
 }

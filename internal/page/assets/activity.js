@@ -37,7 +37,7 @@ async function waits() {
   if (mine !== number) return;
   const open = inTurn(proposals.filter((p) => isOpen(p.state)));
   els.waits.hidden = !open.length;
-  keepFocus(els.waits, () => els.waits.replaceChildren(h("h2", null, plural(open.length, "change waits", "changes wait"), " for you ", h("kbd", null, "w")), h("ol", null, open.slice(0, 20).map((p) => h("li", null, h("a", { class: "waitrow", href: review(p), "data-id": p.id }, badge(p.client), h("b", null, safe(p.client, true)), h("code", null, safe(p.tool, true)), h("span", { class: "about" }, proposed(p), " ", does(p)), h("span", { class: "wait-clock num", "data-p": p.id }))))), open.length > 20 ? h("p", { class: "told" }, `and ${n(open.length - 20)} more`) : ""));
+  keepFocus(els.waits, () => els.waits.replaceChildren(h("h2", null, plural(open.length, "change waits", "changes wait"), " for you ", h("kbd", null, "w")), h("ol", null, open.slice(0, 20).map((p) => h("li", null, h("a", { class: "waitrow", href: review(p), "data-id": p.id }, badge(p.client), h("b", null, safe(p.client, true)), h("code", null, safe(p.tool, true)), h("span", { class: "about" }, proposed(p), " ", does(p)), stateTag(p), h("span", { class: "wait-clock num", "data-p": p.id }))))), open.length > 20 ? h("p", { class: "told" }, `and ${n(open.length - 20)} more`) : ""));
   clocks();
   for (const el of els.list.children) el.replaceWith(line(el.call));
 }

@@ -307,7 +307,7 @@ async function refreshDetail() {
 const back = () => h("a", { class: "backlink onlynarrow", href: addressOf("") }, icon("back"), "All changes");
 
 function conflict(c, res) {
-  const others = res.others ?? 0;
+  const others = res.others && Math.max(1, res.files.length - res.conflicts.length);
   return notice("warn", "warn", h("p", null, h("b", null, "This change can't be undone as a whole: files changed since.")),
     h("ul", { class: "conflicts" }, res.conflicts.slice(0, 20).map((p) => h("li", null, pathNode(p.path), " ", safe(p.reason)))),
     res.conflicts.length > 20 ? h("p", null, `and ${n(res.conflicts.length - 20)} more`) : null,

@@ -82,7 +82,8 @@ export const app = {
       d.showModal();
       const field = d.querySelector("textarea");
       field?.addEventListener("keydown", (e) => { if (e.key === "Enter" && !e.shiftKey && !e.isComposing) { e.preventDefault(); d.close("yes"); } });
-      (field ?? d.querySelector(".btns button:last-child")).focus({ preventScroll: true });
+      (field ?? [...d.querySelectorAll(".btns button")].at(-1)).focus({ preventScroll: true });
+      d.scrollTop = 0; // it opens at its title
     });
   },
 
@@ -216,7 +217,7 @@ function nextWaiting() {
 // inTurn sorts what waits: first those whose agent is still waiting, the nearest
 // deadline before the others; then the oldest.
 export function inTurn(list) {
-  const now = Date.now(), left = (p) => { const until = new Date(p.until ?? 0).getTime(); return until > now ? until : Infinity; };
+  const now = Date.now(), left = (p) => { const until = new Date(p.until ?? 0).getTime(); return until > now && p.state !== "abandoned" ? until : Infinity; };
   return [...list].sort((a, b) => left(a) - left(b) || new Date(a.made) - new Date(b.made) || (a.id < b.id ? -1 : 1));
 }
 

@@ -104,7 +104,7 @@ function decideFile(i, verdict) {
 
 function hunkOf(f, i, j, k, live) {
   const d = f.decisions[j], verdict = live ? draft.verdicts[i][j] : d.verdict, first = d.parts[0];
-  const where = !first ? "" : first.old_count ? ` · lines ${first.old_start}–${first.old_start + first.old_count - 1}` : ` · after line ${first.old_start}`;
+  const where = !first?.old_start ? "" : first.old_count ? ` · lines ${first.old_start}–${first.old_start + first.old_count - 1}` : ` · after line ${first.old_start}`;
   const name = `hunk ${k + 1} of ${shown.proposal.hunks}`;
   const el = h("div", { class: "hunk", tabindex: "0", role: "group", "data-f": i, "data-h": j, "data-k": k, "data-name": name }, h("div", { class: "hhead" }, h("span", { class: "num" }, `${n(k + 1)} of ${n(shown.proposal.hunks)}${where}`), first?.in ? h("span", { class: "in" }, safe(first.in, true)) : null, h("span", { class: "verdict" }),
     live ? h("span", { class: "acts" },
@@ -153,8 +153,9 @@ function field(placeholder, text, set) {
 
 // block marks a hunk that meets what was changed since.
 function block(el) {
-  const f = shown.files[Number(el.dataset.f)], is = !!f.since?.includes(Number(el.dataset.h)), note = el.querySelector(".met");
+  const f = shown.files[Number(el.dataset.f)], is = !!f.since?.includes(Number(el.dataset.h)), note = el.querySelector(".met"), yes = el.querySelector(".acts .yes");
   if (is === !!note) return;
+  if (yes) { yes.dataset.no = is ? "1" : ""; yes.disabled = is || !app.live.connected; }
   if (!is) { note.remove(); return; }
   const line = shown.files[Number(el.dataset.f)].decisions[Number(el.dataset.h)].parts[0]?.old_start || 1;
   el.querySelector(".hhead").after(h("div", { class: "told met" }, h("p", null, "The file was changed here since. ", h("a", { href: `/search?at=${encodeURIComponent(`${f.old || f.path}:${line}`)}` }, "See it as it is now"), ". This hunk can only be refused.")));
