@@ -184,7 +184,7 @@ func TestBrowserWalkChanges(t *testing.T) {
 	b.has(".toast", "Copied path and line")
 	b.press("Open in", kb.Enter)
 	b.until(`opened.at(-1)?.includes("b.txt")`)
-	b.press("Undo b.txt", kb.Enter)
+	b.press("Undo this file: b.txt", kb.Enter)
 	s.becomes(t, "b.txt", "b\n")
 	b.until(`document.querySelectorAll(".entry").length === 4`)
 	b.has(".dhead h1", "undo a part")
@@ -202,8 +202,7 @@ func TestBrowserWalkChanges(t *testing.T) {
 	b.keys("u")
 	b.has(".toast", "Undone")
 	b.until(`document.querySelectorAll(".entry").length === 7`)
-	b.has(".dhead h1", "c.txt") // the next change to undo
-	b.keys("k")
+	b.has(".dhead h1", "d.txt") // the next one is another agent's
 	b.has(".dhead .btns", "Redo this change")
 	b.keys("U")
 	s.becomes(t, "d.txt", "d\n")
