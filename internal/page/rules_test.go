@@ -173,4 +173,5 @@ func TestBrowserRuleFromProposal(t *testing.T) {
 	b.has("dialog[open]", "Refuse everything?")
 	b.keys(kb.Enter)
 	<-answer
+	b.has(".dfile .head", "not deleted")
 }

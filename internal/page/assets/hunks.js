@@ -76,7 +76,7 @@ export class Hunks {
   all() { return [...this.into.querySelectorAll(".hunk")]; }
 
   cardOf(f, i) {
-    const card = h("section", { class: "card dfile", id: `f${i}`, tabindex: "-1" }, fileHead(f, isOpen(this.proposal.state), h("span", { class: "tag num" }, plural(f.count, "hunk")), h("span", { class: "since" })));
+    const card = h("section", { class: "card dfile", id: `f${i}`, tabindex: "-1" }, fileHead(f, isOpen(this.proposal.state) ? "will" : this.proposal.state === "withdrawn" || f.decisions[0]?.verdict === "refuse" ? "not" : "", h("span", { class: "tag num" }, plural(f.count, "hunk")), h("span", { class: "since" })));
     if (f.note && (f.add || f.del)) card.append(h("div", { class: "told pre" }, safe(f.note)));
     this.since(card, f);
     return card;
