@@ -178,6 +178,61 @@ func TestBrowserUndoesInARow(t *testing.T) {
 	}
 }
 
+// After u the next u undoes an earlier change of the same agent, and U makes what was undone again. To
+// choose a point, changes of all agents are in order of time. A moved file is one file in the list and
+// in the head. A message about a failure has no green mark.
+func TestBrowserUndoesOneAgent(t *testing.T) {
+	s := serveAgents(t, map[string]string{"a.txt": "0\n", "b.txt": "0\n", "c.txt": "c\n", "d.txt": "d\n"})
+	one, other := s.agent(t, "claude-code", 0), s.agent(t, "cursor", 0)
+	text := func(path string, i int) map[string]any {
+		return map[string]any{"path": path, "content": fmt.Sprintf("%d\n", i)}
+	}
+	for i := range 2 {
+		one.call("write_file", text("a.txt", i+1))
+		other.call("write_file", text("b.txt", i+1))
+	}
+	one.call("apply_changes", map[string]any{"changes": []any{map[string]any{"path": "c.txt", "move_to": "e.txt"}, map[string]any{"path": "d.txt", "content": "D\n"}}})
+	b := s.open(t, "/changes", 1600, 1000, "light")
+	b.has(".dhead .facts", "2 files")
+	b.has(".entry.on .files", "2 files")
+	order := `[...document.querySelectorAll(".entry .when")].map((x) => x.dateTime)`
+	b.click(".pickpoint")
+	b.until(`document.querySelector(".pickhint") && !document.querySelector(".group")`)
+	if got := eval[[]string](b, order); len(got) != 5 || !slices.IsSortedFunc(got, func(a, b string) int { return strings.Compare(b, a) }) {
+		t.Errorf("points: %q", got)
+	}
+	b.keys(kb.Escape)
+	b.until(`document.querySelectorAll(".group").length === 2`)
+	ready := func(add string) {
+		t.Helper()
+		b.until(`document.querySelector(".dhead .btn[data-writes]")?.disabled === false && document.querySelector(".dfile .l.add .tx")?.textContent === "` + add + `"`)
+	}
+	b.keys("j")
+	ready("2")
+	b.keys("u")
+	ready("1")
+	if got := s.text(t, "a.txt") + s.text(t, "b.txt"); got != "1\n2\n" {
+		t.Errorf("a and b = %q", got)
+	}
+	b.keys("U")
+	b.until(`document.querySelector(".entry.on") && document.querySelector(".dhead .btn")?.textContent.startsWith("Undo") && document.querySelector(".dfile .l.add .tx")?.textContent === "2"`)
+	s.becomes(t, "a.txt", "2\n")
+	b.keys("U")
+	b.has(".toast.bad", "not undone")
+	// The other files are those that the list shows, and a question opens at its title.
+	other.call("write_file", text("d.txt", 1))
+	b.keys("k")
+	b.has(".notice.warn button", "Undo the other file")
+	b.do(chromedp.EmulateViewport(1280, 500))
+	b.click(".pickpoint")
+	b.until(`document.querySelector(".pickhint")`)
+	eval[chromedp.Void](b, `[...document.querySelectorAll(".entry")].at(-1).click()`)
+	b.has("dialog[open]", "Undo everything after this change?")
+	if top := eval[int](b, `document.querySelector("dialog[open]").scrollTop`); top > 0 {
+		t.Errorf("the question opens %d pixels below its title", top)
+	}
+}
+
 // TestBrowserManyChanges shows a long undo log page by page.
 func TestBrowserManyChanges(t *testing.T) {
 	stress.SkipQuick(t)

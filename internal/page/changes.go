@@ -83,26 +83,23 @@ func clientOf(c *change.Change) string {
 
 // changeFilter selects entries of the undo log.
 type changeFilter struct {
-	client, path, text string
-	since              time.Time
+	client, path string
+	since        time.Time
 }
 
 func (f *changeFilter) matches(c *change.Change) bool {
 	if f.client != "" && clientOf(c) != f.client || !f.since.IsZero() && c.Time.Before(f.since) {
 		return false
 	}
-	if f.path != "" && !slices.ContainsFunc(c.Paths, func(p string) bool {
+	return f.path == "" || slices.ContainsFunc(c.Paths, func(p string) bool {
 		return strings.Contains(strings.ToLower(p), strings.ToLower(f.path))
-	}) {
-		return false
-	}
-	return f.text == "" || strings.Contains(strings.ToLower(c.Summary), strings.ToLower(f.text))
+	})
 }
 
 // changes returns a page of the undo log, newest first.
 func (s *Server) changes(w http.ResponseWriter, r *http.Request) (any, error) {
 	v := r.URL.Query()
-	f := changeFilter{client: v.Get("client"), path: v.Get("path"), text: v.Get("text")}
+	f := changeFilter{client: v.Get("client"), path: v.Get("path")}
 	if d := v.Get("since"); d != "" {
 		age, err := age(d)
 		if err != nil {
@@ -167,33 +164,33 @@ func (s *Server) journal(ctx context.Context, limit int) (*change.Log, error) {
 	return log, err
 }
 
-// countCache caches the numbers of added and removed lines of changes. Its values never expire,
-// because an entry of the undo log does not change.
+// countCache caches the numbers of added lines, removed lines and files of changes. Its values never
+// expire, because an entry of the undo log does not change.
 type countCache struct {
 	mu   sync.Mutex
-	byID map[string][2]int // guarded by mu
+	byID map[string][3]int // guarded by mu
 }
 
-func (c *countCache) get(id string) ([2]int, bool) {
+func (c *countCache) get(id string) ([3]int, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n, ok := c.byID[id]
 	return n, ok
 }
 
-func (c *countCache) put(id string, n [2]int) {
+func (c *countCache) put(id string, n [3]int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.byID == nil || len(c.byID) > 20000 {
-		c.byID = map[string][2]int{}
+		c.byID = map[string][3]int{}
 	}
 	c.byID[id] = n
 }
 
-// lineCounts returns the numbers of added and removed lines of changes. The page requests them only
+// lineCounts returns the numbers of added lines, removed lines and files of changes. The page requests them only
 // for visible changes, because counting needs the diff.
 func (s *Server) lineCounts(w http.ResponseWriter, r *http.Request) (any, error) {
-	out := map[string][2]int{}
+	out := map[string][3]int{}
 	deadline := time.Now().Add(time.Second)
 	for id := range strings.SplitSeq(r.URL.Query().Get("ids"), ",") {
 		if id == "" || len(out) >= pageSize || time.Now().After(deadline) {
@@ -205,10 +202,8 @@ func (s *Server) lineCounts(w http.ResponseWriter, r *http.Request) (any, error)
 			if err != nil {
 				continue
 			}
-			for _, d := range c.Diffs {
-				_, added, removed := d.Counts()
-				n[0] += added
-				n[1] += removed
+			for _, f := range filesOf(c.Diffs) {
+				n[0], n[1], n[2] = n[0]+f.Add, n[1]+f.Del, n[2]+1
 			}
 			s.counts.put(id, n)
 		}
@@ -339,14 +334,9 @@ func (s *Server) back(w http.ResponseWriter, r *http.Request) (any, error) {
 	if one != nil || err != nil {
 		return one, err
 	}
-	type author struct {
-		Name    string `json:"name"`
-		Changes int    `json:"changes"`
-		Files   int    `json:"files"`
-	}
-	authors := []author{}
+	authors := []map[string]any{}
 	for _, a := range c.Authors {
-		authors = append(authors, author{change.OneLine(a.Name, change.MaxName), a.Changes, len(a.Files)})
+		authors = append(authors, map[string]any{"name": change.OneLine(a.Name, change.MaxName), "changes": a.Changes})
 	}
 	return map[string]any{"authors": authors, "files": files, "nothing": c.Unchanged, "warnings": c.Warnings}, nil
 }
@@ -360,15 +350,9 @@ func (s *Server) goBack(w http.ResponseWriter, r *http.Request) (any, error) {
 	if err := readBody(w, r, &req); err != nil {
 		return nil, err
 	}
-	if s.opts.ReadOnly {
-		return nil, badRequest("this page is read-only")
-	}
-	c, err := s.backTo(r.Context(), r.PathValue("id"), req.By, req.Others, false)
+	_, err := s.backTo(r.Context(), r.PathValue("id"), req.By, req.Others, false)
 	s.pulse.poke()
-	if err != nil {
-		return nil, err
-	}
-	return map[string]any{"done": s.changeOf(c)}, nil
+	return map[string]any{}, err
 }
 
 // undo undoes changes in the given order and stops at the first failure. With others, files
@@ -382,10 +366,6 @@ func (s *Server) undo(w http.ResponseWriter, r *http.Request) {
 	}
 	if err := readBody(w, r, &req); err != nil {
 		fail(w, err)
-		return
-	}
-	if s.opts.ReadOnly {
-		fail(w, badRequest("this page is read-only"))
 		return
 	}
 	if len(req.IDs) == 0 || len(req.IDs) > maxUndone || slices.Contains(req.IDs, "") {

@@ -168,6 +168,13 @@ func TestBrowserBarKeepsItsHeight(t *testing.T) {
 			eval[chromedp.Void](b, `[...document.querySelectorAll(".decide button")].find((x) => x.textContent === "Accept the rest").click()`)
 			b.has(".decide", "45 accepted")
 			look("ready")
+			note := filepath.Join(s.dir, "notes of the year/chapter-0.md")
+			was := s.text(t, "notes of the year/chapter-0.md")
+			write(t, note, "# All of it is new\n")
+			b.has(".says", "A file changed since the proposal")
+			look("changed since")
+			write(t, note, was)
+			b.until(`!document.querySelector(".met")`)
 			eval[chromedp.Void](b, `sessionStorage.removeItem("quarry.review.`+id+`")`)
 			b.close()
 		}

@@ -3,6 +3,7 @@ package page
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"quarry/change"
+	"quarry/internal/colour"
 )
 
 // diffFile is the part of a change that affects one file.
@@ -228,10 +230,29 @@ func colourHunk(ctx context.Context, path string, h *diffHunk, deadline time.Tim
 				texts, at = append(texts, l.Text), append(at, i)
 			}
 		}
+		if h.OldStart > 1 { // the text does not begin here: not with front matter either
+			texts, at = append([]string{fenceAbove(path, texts)}, texts...), append([]int{-1}, at...)
+		}
 		for i, c := range colourLines(ctx, pathOf(path), texts, deadline) {
-			h.Lines[at[i]].Colour = c
+			if at[i] >= 0 {
+				h.Lines[at[i]].Colour = c
+			}
 		}
 	}
+}
+
+var fences = regexp.MustCompile("(?m)^[ \\t]*(```+|~~~+)(.*)$")
+
+// fenceAbove returns the opening fence that is probably above a hunk of Markdown, or "". A fence
+// with words after it opens a block. If the number of bare ones before it is odd, the first of them
+// closes a block.
+func fenceAbove(path string, texts []string) string {
+	all := fences.FindAllStringSubmatch(strings.Join(texts, "\n")+"\n```end", -1)
+	bare := slices.IndexFunc(all, func(m []string) bool { return strings.TrimSpace(m[2]) != "" })
+	if bare%2 == 0 || colour.For(path) != colour.For("a.md") {
+		return ""
+	}
+	return all[0][1]
 }
 
 // markWords pairs the removed lines of a block with the added lines after them, in order, and marks

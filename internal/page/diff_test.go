@@ -103,6 +103,33 @@ func TestColoursCoverTheLine(t *testing.T) {
 	}
 }
 
+// A hunk of Markdown may begin inside a fence, or with a rule that is no front matter.
+func TestColoursBelowAFence(t *testing.T) {
+	for hunks, want := range map[string]string{
+		"@@ -9,4 +9,5 @@\n # in code\n ```\n \n # head\n+# more\n":    "s s . f f",
+		"@@ -9,4 +9,5 @@\n # in code\n ```\n \n ```sh\n+# more\n":     "s s . s s",
+		"@@ -9,3 +9,4 @@\n # head\n ```\n+# in code\n ```\n":          "f s s s",
+		"@@ -9,3 +9,4 @@\n # head\n ```go\n+# in code\n a\n":          "f s s s",
+		"@@ -9,3 +9,4 @@\n ---\n a: b\n+c: d\n # head\n":              ". . . f",
+		"@@ -1,3 +1,4 @@\n ```\n # in code\n+# in code\n # in code\n": "s s s s",
+	} {
+		f := diffFile{Path: "a.md"}
+		f.read(hunks)
+		finishDiff(t.Context(), []diffFile{f}, time.Now().Add(time.Minute))
+		var got []string
+		for _, l := range f.Hunks[0].Lines {
+			class := "."
+			if len(l.Colour) == 2 && l.Colour[1] != "" {
+				class = l.Colour[1].(string)
+			}
+			got = append(got, class)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%q: %s, want %s", hunks, got, want)
+		}
+	}
+}
+
 // Line endings are marked only if they differ.
 func TestLineEnds(t *testing.T) {
 	for hunks, want := range map[string]string{

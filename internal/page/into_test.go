@@ -18,6 +18,7 @@ import (
 	"quarry"
 	"quarry/change"
 	"quarry/internal/activity"
+	"quarry/internal/review"
 )
 
 // maxFirstLoad limits the bytes of fixed files that the first load transfers.
@@ -167,6 +168,60 @@ func TestBrowserActivityWaits(t *testing.T) {
 	b.click(".waits .waitrow")
 	b.until(`location.pathname.startsWith("/review/")`)
 	b.has(".dhead", "claude-code")
+
+	// On a phone no word of a row is broken. Proposals are worded as something to be done.
+	gated.call("delete_file", map[string]any{"path": "b.txt"})
+	b.do(chromedp.EmulateViewport(380, 800))
+	b.keys("4")
+	b.has(".waits", "2 changes wait for you")
+	b.has(".waits ol", "delete b.txt")
+	if broken := eval[[]string](b, `[...document.querySelectorAll(".waitrow > *")].filter((x) => x.textContent && x.getBoundingClientRect().height > 50).map((x) => x.textContent)`); len(broken) > 0 {
+		t.Errorf("broken: %q", broken)
+	}
+	// Decided proposals don't wait any more.
+	list, err := s.opts.Review.Pending()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range list {
+		if _, err := s.opts.Review.Decide(t.Context(), s.opts.Decide, p.ID, review.Decision{By: "page", Rest: review.No}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.until(`document.querySelector(".waits").hidden && !document.querySelector(".call").parentElement.textContent.includes("waits for you")`)
+	if n := b.count(".call .tag.no"); n != 2 {
+		t.Errorf("%d calls are marked as refused", n)
+	}
+}
+
+// A call is shown with its own proposal, not with one that another connection of the same client
+// made at the same time, and the times of calls are those at which they ended.
+func TestBrowserActivityOfTwo(t *testing.T) {
+	s := serveAgents(t, map[string]string{"a.txt": thirty, "b.txt": thirty})
+	s.calls = t.TempDir()
+	s.opts.Activity = activity.Follow(s.calls)
+	edit := func(path string) map[string]any {
+		return map[string]any{"path": path, "old_text": "\n2\n", "new_text": "\ntwo\n"}
+	}
+	one, other := s.agent(t, "claude-code", 2*time.Second), s.agent(t, "claude-code", 2*time.Second)
+	answers := []<-chan string{one.start("edit_file", edit("a.txt"))}
+	first := s.waiting(t, 1)
+	answers = append(answers, other.start("edit_file", edit("b.txt")))
+	s.waiting(t, 2)
+	b := s.open(t, "/activity", 1280, 800, "light")
+	for _, a := range answers {
+		<-a
+	}
+	b.until(`document.querySelectorAll(".call .tag.warn").length === 2`)
+	one.call("read_file", map[string]any{"path": "a.txt"})
+	b.until(`document.querySelectorAll(".call").length === 3`)
+	if times := eval[[]string](b, `[...document.querySelectorAll(".call time")].map((x) => x.textContent)`); !slices.IsSortedFunc(times, func(a, b string) int { return strings.Compare(b, a) }) {
+		t.Errorf("times, newest first: %v", times)
+	}
+	if _, err := s.opts.Review.Decide(t.Context(), s.opts.Decide, first.ID, review.Decision{By: "page", Rest: review.No}); err != nil {
+		t.Fatal(err)
+	}
+	b.until(`document.querySelector('.call:has([href="/review/` + first.ID + `"]) .tag.no') && document.querySelectorAll(".call .tag.warn").length === 1`)
 }
 
 // TestMarksOfWords checks that the marked words are those that count for the ranking: whole words
@@ -280,4 +335,12 @@ func TestBrowserFromHunk(t *testing.T) {
 	if got := shown(0); !strings.HasPrefix(got, "109,109 110,110") || !strings.Contains(got, "130,130 131, ,131 132,132") {
 		t.Errorf("the definition around a proposal = %s", got)
 	}
+	// The definition is the one around the change, not around the first line of context.
+	write(t, s.dir+"/two.go", "package pay\n\nfunc one() int {\n\treturn 1\n}\nfunc two() int {\n\ta := 1\n\treturn a\n}\n")
+	agent.start("edit_file", map[string]any{"path": "two.go", "old_text": "\ta := 1\n", "new_text": "\ta := 1\n\ta++\n"})
+	id = s.waiting(t, 2).ID
+	tab.do(chromedp.Navigate(s.base + "/review/" + id))
+	tab.has(".hunk.now", "1 of 1")
+	tab.keys("X")
+	tab.has(".toast", "All of two")
 }

@@ -31,16 +31,15 @@ type wireProposal struct {
 	ID      string    `json:"id"`
 	Made    time.Time `json:"made"`
 	Client  string    `json:"client"`
+	Session string    `json:"session,omitempty"`
 	Tool    string    `json:"tool"`
 	Summary string    `json:"summary"` // as given by the agent
 	Quoted  bool      `json:"quoted,omitempty"`
 	Does    string    `json:"does"` // what the change does
 	State   string    `json:"state"`
 	Until   time.Time `json:"until,omitzero"`
-	Files   int       `json:"files"`
 	Hunks   int       `json:"hunks"`
 	Yes     int       `json:"yes"`
-	No      int       `json:"no"`
 	Add     int       `json:"add"`
 	Del     int       `json:"del"`
 	// Since maps each file that was modified after the proposal was made to the numbers of its
@@ -80,10 +79,10 @@ func (s *Server) proposalOf(ctx context.Context, p *review.Proposal) (w wireProp
 	}
 	p = s.opts.Review.Seen(ctx, s.opts.Decide, p)
 	w = wireProposal{
-		ID: p.ID, Made: p.Made, Client: clientName(p.Client.Name), Tool: change.OneLine(p.Tool, change.MaxName), Summary: change.OneLine(p.Summary, maxSummary), Quoted: p.Set.Summary != "", Does: p.Does(), State: string(p.State), Until: p.Until,
-		Files: len(p.Files), Decided: p.Decided, By: p.By, Comment: p.Comment, Change: p.Change, Problem: p.Problem, Undo: p.Undo, Rule: p.Rule, Whole: p.Whole(), Since: since,
+		ID: p.ID, Made: p.Made, Client: clientName(p.Client.Name), Session: p.Client.Session, Tool: change.OneLine(p.Tool, change.MaxName), Summary: change.OneLine(p.Summary, maxSummary), Quoted: p.Set.Summary != "", Does: p.Does(), State: string(p.State), Until: p.Until,
+		Decided: p.Decided, By: p.By, Comment: p.Comment, Change: p.Change, Problem: p.Problem, Rule: p.Rule, Whole: p.Whole(), Since: since,
 	}
-	w.Hunks, w.Yes, w.No = p.Counts()
+	w.Hunks, w.Yes, _ = p.Counts()
 	w.Add, w.Del = p.Lines()
 	return w, p
 }
@@ -315,9 +314,6 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request) (any, error) {
 	if s.opts.Review == nil {
 		return nil, review.ErrUnknown()
 	}
-	if s.opts.ReadOnly {
-		return nil, badRequest("this page is read-only")
-	}
 	// A decision that was sent is applied even if the page is closed meanwhile.
 	ctx := context.WithoutCancel(r.Context())
 	p, err := s.opts.Review.Decide(ctx, s.opts.Decide, r.PathValue("id"), review.Decision{
@@ -338,9 +334,10 @@ type wireWaiting struct {
 }
 
 type wireOpen struct {
-	ID    string    `json:"id"`
-	Made  time.Time `json:"made"`
-	Until time.Time `json:"until,omitzero"`
+	ID    string       `json:"id"`
+	State review.State `json:"state"`
+	Made  time.Time    `json:"made"`
+	Until time.Time    `json:"until,omitzero"`
 }
 
 // maxOpen limits the proposals listed in an event.
@@ -354,7 +351,7 @@ func (s *Server) waiting() wireWaiting {
 	list, _ := s.opts.Review.Pending()
 	w.Waiting = len(list)
 	for _, p := range list[:min(len(list), maxOpen)] {
-		w.Open = append(w.Open, wireOpen{p.ID, p.Made, p.Until})
+		w.Open = append(w.Open, wireOpen{p.ID, p.State, p.Made, p.Until})
 	}
 	return w
 }

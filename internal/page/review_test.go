@@ -106,7 +106,7 @@ func TestBrowserReviewStale(t *testing.T) {
 	write(t, filepath.Join(s.dir, "a.txt"), now)
 	b := s.open(t, "/review/"+id, 380, 800, "dark")
 	b.has(".notice.warn", "Files changed since")
-	b.until(`document.querySelector(".dfile .tag.warn") && document.querySelectorAll(".met").length === 1 && document.querySelector('.hunk[data-k="1"] .met')`)
+	b.until(`document.querySelector(".dfile .tag.warn") && document.querySelectorAll(".met").length === 1 && document.querySelector('.hunk[data-k="1"] .met') && document.querySelector('.hunk[data-k="1"] .acts .yes').disabled`)
 	for range 3 { // the first key press may only scroll to the hunk
 		b.keys("a")
 	}

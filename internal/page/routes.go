@@ -29,7 +29,7 @@ const (
 )
 
 func (s *Server) routes() []route {
-	list := []route{
+	return []route{
 		{"GET", "/{$}", true, s.shell},
 		{"GET", "/enter", true, s.entrance},
 		{"GET", "/search", true, s.shell},
@@ -58,14 +58,14 @@ func (s *Server) routes() []route {
 		{"GET", "/api/session/{id}", false, answered(s.session)},
 		{"GET", "/api/authors", false, answered(s.authors)},
 		{"GET", "/api/back/{id}", false, answered(s.back)},
-		{"POST", "/api/back/{id}", false, answered(s.goBack)},
-		{"POST", "/api/undo", false, s.undo},
+		{"POST", "/api/back/{id}", false, s.writes(answered(s.goBack))},
+		{"POST", "/api/undo", false, s.writes(s.undo)},
 		{"GET", "/api/review", false, answered(s.proposals)},
 		{"GET", "/api/review/{id}", false, answered(s.proposal)},
 		{"GET", "/api/review/{id}/whole", false, answered(s.wholeFile)},
-		{"POST", "/api/review/{id}", false, answered(s.decide)},
+		{"POST", "/api/review/{id}", false, s.writes(answered(s.decide))},
 		{"GET", "/api/rules", false, answered(s.rules)},
-		{"POST", "/api/rules", false, answered(s.saveRules)},
+		{"POST", "/api/rules", false, s.writes(answered(s.saveRules))},
 		{"POST", "/api/rules/try", false, answered(s.tryRules)},
 		{"GET", "/api/activity", false, answered(s.activity)},
 		{"POST", "/api/activity/purge", false, answered(s.purgeActivity)},
@@ -74,7 +74,17 @@ func (s *Server) routes() []route {
 		{"POST", "/api/theme", false, answered(s.keepTheme)},
 		{"GET", "/api/events", false, s.events},
 	}
-	return list
+}
+
+// writes refuses requests if the page is read-only.
+func (s *Server) writes(h http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if s.opts.ReadOnly {
+			fail(w, badRequest("this page is read-only"))
+			return
+		}
+		h(w, r)
+	}
 }
 
 func (s *Server) mux() http.Handler {

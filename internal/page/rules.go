@@ -152,8 +152,6 @@ func (s *Server) saveRules(w http.ResponseWriter, r *http.Request) (any, error) 
 	b, req, _, err := s.readRules(w, r)
 	switch {
 	case err != nil:
-	case s.opts.ReadOnly:
-		err = badRequest("this page is read-only")
 	case req.Tried != s.stamp(req):
 		err = badRequest("rules are tried on the last changes before they are saved")
 	default:

@@ -163,4 +163,15 @@ func TestBrowserRuleFromProposal(t *testing.T) {
 	b.has("dialog[open]", "Refuse everything?")
 	b.keys(kb.Enter)
 	<-answer
+	// A rule made from a deletion is for that file alone.
+	answer = agent.start("delete_file", map[string]any{"path": "docs/b.md"})
+	b.do(chromedp.Navigate(s.base + "/review/" + s.waiting(t, 1).ID))
+	b.has(".hunk.now", "1 of 1")
+	press(".facts", "Accept changes like this…")
+	b.until(`document.querySelector("dialog.rules textarea")?.value.endsWith("\naccept /docs/b.md tool:delete_file")`)
+	b.keys(kb.Escape, "R")
+	b.has("dialog[open]", "Refuse everything?")
+	b.keys(kb.Enter)
+	<-answer
+	b.has(".dfile .head", "not deleted")
 }

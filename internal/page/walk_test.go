@@ -184,7 +184,7 @@ func TestBrowserWalkChanges(t *testing.T) {
 	b.has(".toast", "Copied path and line")
 	b.press("Open in", kb.Enter)
 	b.until(`opened.at(-1)?.includes("b.txt")`)
-	b.press("Undo b.txt", kb.Enter)
+	b.press("Undo this file: b.txt", kb.Enter)
 	s.becomes(t, "b.txt", "b\n")
 	b.until(`document.querySelectorAll(".entry").length === 4`)
 	b.has(".dhead h1", "undo a part")
@@ -193,7 +193,7 @@ func TestBrowserWalkChanges(t *testing.T) {
 	b.until(`document.querySelectorAll(".entry").length === 5`)
 	b.keys("j", "j", "j", "j")
 	b.has(".dhead h1", "Words")
-	b.press("Undo hunk 2 of a.txt", kb.Enter)
+	b.press("Undo this hunk: 2 of a.txt", kb.Enter)
 	s.becomes(t, "a.txt", "\n28\n")
 	b.until(`document.querySelectorAll(".entry").length === 6`)
 	// Redo a change.
@@ -202,8 +202,7 @@ func TestBrowserWalkChanges(t *testing.T) {
 	b.keys("u")
 	b.has(".toast", "Undone")
 	b.until(`document.querySelectorAll(".entry").length === 7`)
-	b.has(".dhead h1", "c.txt") // the next change to undo
-	b.keys("k")
+	b.has(".dhead h1", "d.txt") // the next one is another agent's
 	b.has(".dhead .btns", "Redo this change")
 	b.keys("U")
 	s.becomes(t, "d.txt", "d\n")

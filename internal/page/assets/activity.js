@@ -3,8 +3,8 @@
 
 import { get, post } from "./api.js";
 import { app, inTurn } from "./frame.js";
-import { badge, btn, bytes, clock, command, h, icon, keepFocus, ms, n, notice, plural, safe, said } from "./dom.js";
-import { does, isOpen, waitClock } from "./states.js";
+import { badge, btn, bytes, clock, command, h, icon, keepFocus, ms, n, notice, plural, safe } from "./dom.js";
+import { does, isOpen, proposed, stateTag, waitClock } from "./states.js";
 
 const shownLines = 500;
 let els, calls = [], last = 0, epoch = -1, number = 0, asking = false, again = false, on = true, filter = "", paused = false, proposals = [], there = null, timer = 0;
@@ -37,7 +37,7 @@ async function waits() {
   if (mine !== number) return;
   const open = inTurn(proposals.filter((p) => isOpen(p.state)));
   els.waits.hidden = !open.length;
-  keepFocus(els.waits, () => els.waits.replaceChildren(h("h2", null, plural(open.length, "change waits", "changes wait"), " for you ", h("kbd", null, "w")), h("ol", null, open.slice(0, 20).map((p) => h("li", null, h("a", { class: "waitrow", href: review(p), "data-id": p.id }, badge(p.client), h("b", null, safe(p.client, true)), h("code", null, safe(p.tool, true)), h("span", { class: "about" }, said(p), " ", does(p)), h("span", { class: "wait-clock num", "data-p": p.id }))))), open.length > 20 ? h("p", { class: "told" }, `and ${n(open.length - 20)} more`) : ""));
+  keepFocus(els.waits, () => els.waits.replaceChildren(h("h2", null, plural(open.length, "change waits", "changes wait"), " for you ", h("kbd", null, "w")), h("ol", null, open.slice(0, 20).map((p) => h("li", null, h("a", { class: "waitrow", href: review(p), "data-id": p.id }, badge(p.client), h("b", null, safe(p.client, true)), h("code", null, safe(p.tool, true)), h("span", { class: "about" }, proposed(p), " ", does(p)), stateTag(p), h("span", { class: "wait-clock num", "data-p": p.id }))))), open.length > 20 ? h("p", { class: "told" }, `and ${n(open.length - 20)} more`) : ""));
   clocks();
   for (const el of els.list.children) el.replaceWith(line(el.call));
 }
@@ -48,8 +48,10 @@ function clocks() {
   for (const el of els.waits.querySelectorAll("[data-p]")) el.replaceChildren(...waitClock(proposals.find((p) => p.id === el.dataset.p)));
 }
 
-// proposalOf is the proposal that a call made.
-const proposalOf = (c) => proposals.find((p) => p.client === c.client && p.tool === c.tool && new Date(p.made) >= new Date(c.t) && new Date(p.made) <= new Date(c.t).getTime() + c.ms + 1);
+const endOf = (c) => new Date(c.t).getTime() + c.ms;
+
+// proposalOf is the proposal that a call made: the first of its session while it ran.
+const proposalOf = (c) => proposals.findLast((p) => p.session === c.session && p.client === c.client && p.tool === c.tool && new Date(p.made) >= new Date(c.t) && new Date(p.made) <= endOf(c) + 1);
 
 // leadsTo is where a call leads: the proposal or the change it made, else the file or
 // the search it was about.
@@ -112,8 +114,8 @@ function take(fresh) {
 function line(c) {
   const p = proposalOf(c), to = leadsTo(c, p), waited = p && c.error === "TIMEOUT";
   const about = [safe(c.about ?? "", true)];
-  const tag = waited || p && isOpen(p.state) ? h("span", { class: "tag warn" }, isOpen(p.state) ? "waits for you" : p.state) : c.error ? h("span", { class: "tag bad" }, safe(c.error, true)) : h("span");
-  const el = h("li", { class: `call${c.error && !waited ? " failed" : ""}`, "data-of": nameOf(c), "data-id": c.t }, h("time", { class: "num", datetime: c.t }, clock(c.t)), badge(c.client), h("span", { class: "cname" }, safe(nameOf(c), true)), h("code", null, safe(c.tool, true)),
+  const tag = p && isOpen(p.state) ? h("span", { class: "tag warn" }, "waits for you") : waited ? stateTag(p) : c.error ? h("span", { class: "tag bad" }, safe(c.error, true)) : h("span");
+  const el = h("li", { class: `call${c.error && !waited ? " failed" : ""}`, "data-of": nameOf(c), "data-id": c.t }, h("time", { class: "num", title: `began at ${clock(c.t)}` }, clock(endOf(c))), badge(c.client), h("span", { class: "cname" }, safe(nameOf(c), true)), h("code", null, safe(c.tool, true)),
     to ? h("a", { class: "about", href: to }, c.about ? about : p ? "the proposal" : "the change") : h("span", { class: "about" }, about), tag, h("span", { class: "num r" }, c.ms < 1000 ? ms(c.ms) : `${(c.ms / 1000).toFixed(1)} s`), h("span", { class: "num r dim" }, bytes(c.bytes)));
   el.hidden = !!filter && el.dataset.of !== filter;
   el.call = c;

@@ -7,10 +7,9 @@ import { appendLazily, fileCard, layout, pm } from "./diffview.js";
 import { counts } from "./counts.js";
 import { Into, intoKeys, read } from "./into.js";
 import { groupOf, sessionHead } from "./sessions.js";
-import { undoSession, undoSince } from "./undoing.js";
 
 const spans = [["", "all time"], ["1h", "last hour"], ["24h", "last 24 hours"], ["7d", "last 7 days"]];
-let els, st, list, number = 0, detailNumber = 0, shown = null, seen = null, counter = null, pick = false, here = false;
+let els, st, list, number = 0, detailNumber = 0, shown = null, seen = null, counter = null, pick = false, here = false, undone = [];
 
 function addressOf(id, change = {}) {
   const p = new URLSearchParams();
@@ -28,6 +27,7 @@ function enter(main) {
   list = null;
   shown = null;
   here = true;
+  undone = []; // what u undid here, the last one first to be made again
   layout.apply();
   app.keys(["j k", "move"], ["u", "undo"], ["U", "redo"], ["n p", "next file"], ["s", "split"], ["x X", "more lines"], ["g", "the file"], ["?", "all keys"]);
   counter = counts(els.list);
@@ -117,19 +117,19 @@ function append(changes) {
     list.entries.push(c);
     const d = day(c.time);
     if (d !== els.day) {
-      const first = !els.day;
+      const first = !els.day, point = first && !app.about.read_only;
       els.day = d;
       els.ol = h("ol");
-      els.list.append(h("div", { class: "day" }, h("span", null, d), first && !app.about.read_only ? btn("Undo since a point…", { cls: "ghost small pickpoint", onclick: startPick }) : null), els.ol);
+      els.list.append(h("div", { class: "day" }, h("span", null, d), point ? btn(pick ? "Cancel" : "Undo since a point…", { cls: "ghost small pickpoint", onclick: startPick }) : null), point && pick ? h("p", { class: "pickhint", role: "status" }, "Choose the last change to keep. Everything above it is undone", st.client ? [", of ", safe(st.client, true), " only"] : "", "; you are asked first. ", h("kbd", null, "esc"), " ends this.") : "", els.ol);
     }
     placeFor(c).append(h("li", null, entry(c)));
   }
 }
 
 // placeFor is the list that a change belongs to: that of its session, if that has
-// several changes.
+// several changes. To choose a point, all are in order of time.
 function placeFor(c) {
-  if (!c.session || (list.sessions?.[c.session] ?? 0) < 2) return els.ol;
+  if (pick || !c.session || (list.sessions?.[c.session] ?? 0) < 2) return els.ol;
   let g = els.groups.get(c.session);
   if (!g) {
     g = groupOf(c, list.sessions[c.session], addressOf(`session:${c.session}`));
@@ -140,7 +140,7 @@ function placeFor(c) {
 }
 
 function entry(c) {
-  const meta = [h("span", null, safe(c.client, true)), h("code", null, safe(c.tool, true)), h("span", null, c.files === 1 ? safe(realPath(c.paths[0]).split("/").pop(), true) : plural(c.files, "path"))];
+  const meta = [h("span", null, safe(c.client, true)), h("code", null, safe(c.tool, true)), h("span", { class: "files" }, c.files === 1 ? safe(realPath(c.paths[0]).split("/").pop(), true) : "")];
   if (c.rule) meta.push(h("span", { class: "tag acc", title: c.rule }, "by rule"));
   if (c.undone_by) meta.push(h("span", { class: "tag" }, "undone"));
   if (c.partly) meta.push(h("span", { class: "tag bad" }, "half applied"), h("span", null, safe(`${c.partly}. Undo brings the old files back.`, true)));
@@ -248,7 +248,7 @@ async function showSession(session) {
     const res = await get(`/api/session/${encodeURIComponent(session)}`);
     if (mine !== detailNumber) return;
     shown = null;
-    const undo = async () => { if (await undoSession(res)) await insert(); };
+    const undo = async () => { if (await (await import("./undoing.js")).undoSession(res)) await insert(); };
     els.detail.replaceChildren(back(), sessionHead(res, undo, layout.control()));
     els.lazy = appendLazily(els.detail, res.files, (f, i) => fileCard(f, i, (k) => get(`/api/session/${encodeURIComponent(session)}`, { file: k + 1 })));
     layout.apply();
@@ -307,7 +307,7 @@ async function refreshDetail() {
 const back = () => h("a", { class: "backlink onlynarrow", href: addressOf("") }, icon("back"), "All changes");
 
 function conflict(c, res) {
-  const others = res.others ?? 0;
+  const others = res.others && Math.max(1, res.files.length - res.conflicts.length);
   return notice("warn", "warn", h("p", null, h("b", null, "This change can't be undone as a whole: files changed since.")),
     h("ul", { class: "conflicts" }, res.conflicts.slice(0, 20).map((p) => h("li", null, pathNode(p.path), " ", safe(p.reason)))),
     res.conflicts.length > 20 ? h("p", null, `and ${n(res.conflicts.length - 20)} more`) : null,
@@ -347,24 +347,29 @@ function moveFile(step) {
 async function undoIt() {
   const id = st.id;
   if (shown?.change.id !== id) return false;
-  if (!shown.undo || !app.live.connected) { app.toast(!app.live.connected ? "Not connected: nothing can be undone." : shown.change.undone_by ? "This change is undone already. U makes it again." : shown.why || "Files changed since: see above."); return; }
+  if (!shown.undo || !app.live.connected) { app.toast(!app.live.connected ? "Not connected: nothing can be undone." : shown.change.undone_by ? "This change is undone already. U makes it again." : shown.why || "Files changed since: see above.", "bad"); return; }
+  const { client, session, summary } = shown.change;
   try {
-    await post("/api/undo", { ids: [id] });
-    app.toast(`Undone: ${shown.change.summary}`);
+    const { done } = await post("/api/undo", { ids: [id] });
+    undone.push({ id, by: done[0].id, summary });
+    app.toast(`Undone: ${summary}`);
     await load({ quiet: true });
     if (!here || st.id !== id) return; // the person went on
-    // The next u undoes the change before it.
-    const i = list.entries.findIndex((c) => c.id === id), next = list.entries.slice(i + 1).find((c) => !c.undone_by && !c.undoes && !c.no_undo && !c.pending);
+    // The next u undoes the one before it of the same agent.
+    const i = list.entries.findIndex((c) => c.id === id), next = list.entries.slice(i + 1).find((c) => c.client === client && c.session === session && !c.undone_by && !c.undoes && !c.no_undo && !c.pending);
     if (i >= 0 && next) app.go(addressOf(next.id), { push: true }); else refreshDetail();
   } catch (e) { app.fail(e); if (here) refreshDetail(); }
 }
 
+// redoIt makes the change that is shown again, or the one that u undid before it.
 async function redoIt() {
-  const by = shown?.change.undone_by;
-  if (!by || !app.live.connected) return false;
+  const c = shown?.change, last = c?.undone_by ? { id: c.id, by: c.undone_by, summary: c.summary } : undone.at(-1);
+  if (!last || !app.live.connected) { app.toast(last ? "Not connected: nothing can be made again." : "This change is not undone.", "bad"); return; }
   try {
-    await post("/api/undo", { ids: [by] });
-    app.toast(`Made again: ${shown.change.summary}`);
+    await post("/api/undo", { ids: [last.by] });
+    undone = undone.filter((x) => x.id !== last.id);
+    app.toast(`Made again: ${last.summary}`);
+    if (here && st.id !== last.id) app.go(addressOf(last.id));
     await insert();
   } catch (e) { app.fail(e); if (here) refreshDetail(); }
 }
@@ -374,15 +379,12 @@ async function redoIt() {
 function startPick() {
   pick = !pick;
   els.list.classList.toggle("picking", pick);
-  els.list.querySelector(".pickhint")?.remove();
-  if (pick) els.list.querySelector(".day")?.after(h("p", { class: "pickhint", role: "status" }, "Choose the last change to keep. Everything after it is undone", st.client ? [", of ", safe(st.client, true), " only"] : "", "; you are asked first. ", h("kbd", null, "esc"), " ends this."));
-  const b = els.list.querySelector(".pickpoint");
-  if (b) b.textContent = pick ? "Cancel" : "Undo since a point…";
+  return load({ quiet: true });
 }
 
 async function picked(c) {
   startPick();
-  if (await undoSince(c, st.client)) await insert();
+  if (await (await import("./undoing.js")).undoSince(c, st.client)) await insert();
 }
 
 function move(step) {

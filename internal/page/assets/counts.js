@@ -1,7 +1,8 @@
-// How many lines each change of a list adds and removes. They are asked for as entries
+// How many files and lines each change of a list changes. They are asked for as entries
 // come into sight: counting reads the change.
 
 import { get } from "./api.js";
+import { plural } from "./dom.js";
 import { pm } from "./diffview.js";
 
 // counts is an observer of entries of a list; it fills in their counts.
@@ -16,7 +17,11 @@ export function counts(list) {
       if (!ids.length) return;
       try {
         const res = await get("/api/counts", { ids: ids.join(",") });
-        for (const [id, [add, del]] of Object.entries(res.counts)) list.querySelector(`[data-id="${CSS.escape(id)}"] > .pm`)?.replaceChildren(pm(add, del));
+        for (const [id, [add, del, files]] of Object.entries(res.counts)) {
+          const el = list.querySelector(`[data-id="${CSS.escape(id)}"]`), of = el?.querySelector(".files");
+          el?.querySelector(":scope > .pm").replaceChildren(pm(add, del));
+          if (of && !of.textContent) of.textContent = plural(files, "file");
+        }
       } catch { /* the list stands without them */ }
       if (wanted.size) soon();
     }, 40);

@@ -5,7 +5,7 @@ import { app } from "./frame.js";
 import { btn, code, folder, h, icon, n, notice, pathNode, plural, realPath } from "./dom.js";
 
 const kinds = { create: "new", delete: "deleted", move: "moved", trash: "to the trash", restore: "restored", note: "" };
-const will = { ...kinds, create: "will be new", delete: "will be deleted", move: "will move" };
+const unwritten = { will: { create: "will be new", delete: "will be deleted", move: "will move" }, not: { create: "not created", delete: "not deleted", move: "not moved" } };
 
 export const pm = (add, del) => h("span", { class: "pm" }, h("span", { class: "plus" }, `+${n(add)}`), " ", h("span", { class: "minus" }, `−${n(del)}`));
 
@@ -78,9 +78,9 @@ export function hunkBody(hunk) {
   return h("div", { class: "diff", role: "group", "aria-label": "Diff" }, rows);
 }
 
-// fileHead is the head of a file; what is not written yet is in the future.
-export function fileHead(f, future, ...more) {
-  const kind = (future ? will : kinds)[f.kind];
+// fileHead is the head of a file. yet is "will" before it is written, "not" if it never is.
+export function fileHead(f, yet, ...more) {
+  const kind = (unwritten[yet] ?? kinds)[f.kind];
   return h("div", { class: "head wrap" }, folder(f.path),
     h("span", { class: "grow names" }, f.old && f.old !== f.path ? [pathNode(f.old), h("span", { class: "dim" }, " → ")] : null, pathNode(f.path)),
     f.hunks || f.add || f.del ? pm(f.add, f.del) : null,
@@ -112,7 +112,7 @@ export function fileCard(f, i, load, undo, into) {
     body.replaceChildren();
     const ways = into?.();
     for (const [j, hk] of (hunks ?? []).entries()) {
-      const one = undo && hunks.length > 1 && f.kind === "edit" ? h("span", { class: "acts" }, btn("Undo this hunk", { cls: "ghost small", "data-writes": "1", "aria-label": `Undo hunk ${j + 1} of ${realPath(f.path)}`, onclick: () => undo({ path: f.path, hunk: j + 1 }) })) : null;
+      const one = undo && hunks.length > 1 && f.kind === "edit" ? h("span", { class: "acts" }, btn("Undo this hunk", { cls: "ghost small", "data-writes": "1", "aria-label": `Undo this hunk: ${j + 1} of ${realPath(f.path)}`, onclick: () => undo({ path: f.path, hunk: j + 1 }) })) : null;
       const lines = h("div", null, hunkBody(hk)), head = h("div", { class: "hhead" }, h("span", null, hk.head)), el = h("div", { class: "hunk" }, head, lines);
       if (ways) head.append(ways.add(hk, el, lines));
       if (one) head.append(one);
@@ -124,7 +124,7 @@ export function fileCard(f, i, load, undo, into) {
   };
   if (f.deferred) body.append(h("div", { class: "told" }, btn(`Show ${plural(f.add + f.del, "changed line")}`, { cls: "small", onclick: async (e) => { e.target.disabled = true; try { fill((await load(i)).hunks); } catch (err) { e.target.disabled = false; app.fail(err); } } })));
   else fill(f.hunks);
-  return h("section", { class: "card dfile", id: `f${i}`, tabindex: "-1" }, fileHead(f, false, fileActions(f), undo ? btn("Undo this file", { ic: "undo", cls: "ghost small", "data-writes": "1", "aria-label": `Undo this file: ${realPath(f.path)}`, onclick: () => undo({ path: f.path }) }) : null), body);
+  return h("section", { class: "card dfile", id: `f${i}`, tabindex: "-1" }, fileHead(f, "", fileActions(f), undo ? btn("Undo this file", { ic: "undo", cls: "ghost small", "data-writes": "1", "aria-label": `Undo this file: ${realPath(f.path)}`, onclick: () => undo({ path: f.path }) }) : null), body);
 }
 
 // appendLazily adds cards as the reader comes near the end: a change may have

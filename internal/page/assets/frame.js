@@ -57,8 +57,9 @@ export const app = {
     document.title = (count ? `(${count}) ` : "") + (text ? `${text} - Quarry` : "Quarry");
   },
   busy(on) { $("progress").hidden = !on; },
-  toast(text, kind = "") {
-    const t = h("div", { class: `toast ${kind}` }, kind === "bad" ? icon("warn") : icon("check"), h("span", null, safe(text)));
+  // toast says what was done, why something was not ("bad"), or what is the case ("info").
+  toast(text, kind = "check") {
+    const t = h("div", { class: `toast ${kind}` }, icon(kind === "bad" ? "warn" : kind), h("span", null, safe(text)));
     $("toasts").append(t);
     setTimeout(() => t.remove(), kind === "bad" ? 8000 : 3500);
   },
@@ -81,7 +82,8 @@ export const app = {
       d.showModal();
       const field = d.querySelector("textarea");
       field?.addEventListener("keydown", (e) => { if (e.key === "Enter" && !e.shiftKey && !e.isComposing) { e.preventDefault(); d.close("yes"); } });
-      (field ?? d.querySelector(".btns button:last-child")).focus({ preventScroll: true });
+      (field ?? [...d.querySelectorAll(".btns button")].at(-1)).focus({ preventScroll: true });
+      d.scrollTop = 0; // it opens at its title
     });
   },
 
@@ -206,7 +208,7 @@ function tellNew(before, now) {
 // waits, to the next.
 function nextWaiting() {
   const list = inTurn(app.live.review?.open ?? []);
-  if (!list.length) { app.toast("Nothing waits for a decision"); return true; }
+  if (!list.length) { app.toast("Nothing waits for a decision", "info"); return true; }
   const at = list.findIndex((p) => location.pathname === `/review/${encodeURIComponent(p.id)}`);
   app.go(`/review/${encodeURIComponent(list[(at + 1) % list.length].id)}`);
   return true;
@@ -215,7 +217,7 @@ function nextWaiting() {
 // inTurn sorts what waits: first those whose agent is still waiting, the nearest
 // deadline before the others; then the oldest.
 export function inTurn(list) {
-  const now = Date.now(), left = (p) => { const until = new Date(p.until ?? 0).getTime(); return until > now ? until : Infinity; };
+  const now = Date.now(), left = (p) => { const until = new Date(p.until ?? 0).getTime(); return until > now && p.state !== "abandoned" ? until : Infinity; };
   return [...list].sort((a, b) => left(a) - left(b) || new Date(a.made) - new Date(b.made) || (a.id < b.id ? -1 : 1));
 }
 

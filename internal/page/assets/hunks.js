@@ -76,7 +76,7 @@ export class Hunks {
   all() { return [...this.into.querySelectorAll(".hunk")]; }
 
   cardOf(f, i) {
-    const card = h("section", { class: "card dfile", id: `f${i}`, tabindex: "-1" }, fileHead(f, isOpen(this.proposal.state), h("span", { class: "tag num" }, plural(f.count, "hunk")), h("span", { class: "since" })));
+    const card = h("section", { class: "card dfile", id: `f${i}`, tabindex: "-1" }, fileHead(f, isOpen(this.proposal.state) ? "will" : this.proposal.state === "withdrawn" || f.decisions[0]?.verdict === "refuse" ? "not" : "", h("span", { class: "tag num" }, plural(f.count, "hunk")), h("span", { class: "since" })));
     if (f.note && (f.add || f.del)) card.append(h("div", { class: "told pre" }, safe(f.note)));
     this.since(card, f);
     return card;
@@ -85,7 +85,7 @@ export class Hunks {
   // since says whether the file is as it was when the proposal was made.
   since(card, f) {
     if (!isOpen(this.proposal.state)) return;
-    card.querySelector(".since").replaceChildren(f.since?.length ? h("span", { class: "tag warn" }, icon("warn"), "changed since the proposal") : f.since ? h("span", { class: "tag" }, "changed elsewhere since") : h("span", { class: "tag ok" }, icon("check"), "unchanged since the proposal"));
+    card.querySelector(".since").replaceChildren(f.since ? h("span", { class: `tag ${f.since.length ? "warn" : ""}` }, f.since.length ? icon("warn") : null, "changed since", f.since.length ? null : ", still fits") : h("span", { class: "tag ok" }, icon("check"), "unchanged since"));
   }
 
   // restOf offers the whole diff of a file that is too long to be shown at once.

@@ -18,8 +18,8 @@ export class Into {
   add(hunk, el, body) {
     const s = this.old ? "old" : "new", count = hunk[`${s}_count`], top = hunk[`${s}_start`] + (count ? 0 : 1);
     const one = { el, body, top, bottom: top + count - 1, shift: [hunk.new_start - hunk.old_start, hunk.new_start + hunk.new_count - hunk.old_start - hunk.old_count] };
-    const first = hunk.lines.find((l) => l.k !== " ");
-    one.line = Math.max(1, (this.old ? first?.o : first?.w) ?? one.top);
+    const first = hunk.lines.findIndex((l) => l.k !== " "), num = (i) => hunk.lines[i]?.[this.old ? "o" : "w"];
+    one.line = Math.max(1, num(first) || Math.min(num(first - 1) + 1 || one.top, one.bottom)); // lines that are not on this side are after the one before
     const after = this.list.findIndex((x) => x.top > one.top);
     if (after < 0) this.list.push(one); else this.list.splice(after, 0, one);
     const b = (ic, label, key, f) => btn("", { ic, cls: "ghost small icon", "aria-label": label, title: key ? `${label} (${key})` : label, onclick: f });
@@ -48,7 +48,7 @@ export class Into {
   async whole(one) {
     const res = await this.ask({ from: one.line, def: "1" });
     if (!res) return;
-    if (!res.name) { app.toast("No definition is around this line"); return; }
+    if (!res.name) { app.toast("No definition is around this change", "info"); return; }
     const added = this.put(res.lines, this.list.indexOf(one));
     app.toast(added ? `All of ${res.name}: ${plural(added, "more line")}` : `All of ${res.name} is shown`);
   }

@@ -61,7 +61,7 @@ export function byKey() {
   const hunk = document.querySelector(".hunk.now") ?? document.activeElement?.closest?.(".hunk") ?? [...document.querySelectorAll(".detail .hunk")].find((el) => el.getBoundingClientRect().bottom > 160);
   const els = line ? line.querySelectorAll(code) : hunk?.querySelectorAll(".l.add:not(.dup) .tx, .l.del:not(.dup) .tx") ?? [];
   const names = new RegExp(`^${word.source}$`, "u").test(chosen) ? [chosen] : namesOf(els);
-  if (!names.length) { app.toast("There is no name in this line"); return; }
+  if (!names.length) { app.toast("There is no name in this line", "info"); return; }
   show(names);
 }
 

@@ -16,7 +16,7 @@ import { blockedPaths, does, isOpen, proposed, stateTag, titleOf, waitClock } fr
 let box, around, shown = null, draft = null, hunks = null, at = 0, refused = -1, number = 0, sending = false, decideBar = null, whyNot = "";
 
 // into is where proposals are shown. around has what is outside: back() is a link to
-// the list, decided(id) is called after a decision.
+// the list, load() draws the list anew, decided(id) is called after a decision.
 export function into(el, outside) { box = el; around = outside; shown = draft = hunks = decideBar = null; }
 
 // showRules shows the rules, with one for a proposal.
@@ -104,7 +104,7 @@ function decideFile(i, verdict) {
 
 function hunkOf(f, i, j, k, live) {
   const d = f.decisions[j], verdict = live ? draft.verdicts[i][j] : d.verdict, first = d.parts[0];
-  const where = !first ? "" : first.old_count ? ` · lines ${first.old_start}–${first.old_start + first.old_count - 1}` : ` · after line ${first.old_start}`;
+  const where = !first?.old_start ? "" : first.old_count ? ` · lines ${first.old_start}–${first.old_start + first.old_count - 1}` : ` · after line ${first.old_start}`;
   const name = `hunk ${k + 1} of ${shown.proposal.hunks}`;
   const el = h("div", { class: "hunk", tabindex: "0", role: "group", "data-f": i, "data-h": j, "data-k": k, "data-name": name }, h("div", { class: "hhead" }, h("span", { class: "num" }, `${n(k + 1)} of ${n(shown.proposal.hunks)}${where}`), first?.in ? h("span", { class: "in" }, safe(first.in, true)) : null, h("span", { class: "verdict" }),
     live ? h("span", { class: "acts" },
@@ -140,7 +140,8 @@ function fillSay(say, i, j, edit = false, after = () => {}) {
   const area = field(`Comment to ${shown.proposal.client}. Esc ends it.`, text, (v) => { draft.comments[i][j] = v; });
   area.addEventListener("blur", () => { fillSay(say, i, j); after(); });
   say.replaceChildren(icon("talk"), h("div", { class: "grow" }, area));
-  area.focus();
+  area.focus({ preventScroll: true });
+  area.scrollIntoView({ block: "nearest" }); // between the file's head and the bar
 }
 
 function field(placeholder, text, set) {
@@ -152,8 +153,9 @@ function field(placeholder, text, set) {
 
 // block marks a hunk that meets what was changed since.
 function block(el) {
-  const f = shown.files[Number(el.dataset.f)], is = !!f.since?.includes(Number(el.dataset.h)), note = el.querySelector(".met");
+  const f = shown.files[Number(el.dataset.f)], is = !!f.since?.includes(Number(el.dataset.h)), note = el.querySelector(".met"), yes = el.querySelector(".acts .yes");
   if (is === !!note) return;
+  if (yes) { yes.dataset.no = is ? "1" : ""; yes.disabled = is || !app.live.connected; }
   if (!is) { note.remove(); return; }
   const line = shown.files[Number(el.dataset.f)].decisions[Number(el.dataset.h)].parts[0]?.old_start || 1;
   el.querySelector(".hhead").after(h("div", { class: "told met" }, h("p", null, "The file was changed here since. ", h("a", { href: `/search?at=${encodeURIComponent(`${f.old || f.path}:${line}`)}` }, "See it as it is now"), ". This hunk can only be refused.")));
@@ -222,7 +224,7 @@ function moveFile(step) {
 
 // why says in the bar why a key did not act; without a bar, beside it.
 function why(text) {
-  if (text && !canDecide()) { app.toast(text); return; }
+  if (text && !canDecide()) { app.toast(text, "info"); return; }
   if (text === whyNot) return;
   whyNot = text;
   drawDecide();
@@ -275,8 +277,6 @@ function comment(k = refused >= 0 ? refused : at) {
   fold(el.closest(".dfile"), false);
   const after = () => setTimeout(() => { if (at === k && to !== k && !box.contains(document.activeElement)) goTo(to); });
   fillSay(el.querySelector(".say"), Number(el.dataset.f), Number(el.dataset.h), true, after);
-  reveal(el);
-  el.querySelector("textarea").scrollIntoView({ block: "nearest" });
 }
 
 function commentWhole() {
@@ -383,6 +383,7 @@ function take(res) {
   was.since = p.since;
   drawStale();
   drawDecide();
+  around.load(); // the list says it too
 }
 
 // refresh shows another state of the proposal; what is being read stays in place.

@@ -19,7 +19,7 @@ function enter(main) {
   main.append(els.list, els.detail);
   st = list = null;
   here = true;
-  proposal.into(els.detail, { back, decided });
+  proposal.into(els.detail, { back, decided, load });
   layout.apply();
   app.keys(["j k", "hunk"], ["a", "accept"], ["r", "refuse"], ["c", "comment"], ["n p", "next file"], ["w", "next that waits"], ["enter", "send"], ["?", "all keys"]);
   timer = setInterval(tick, 1000);
@@ -100,7 +100,7 @@ function entry(p) {
   const d = isOpen(p.state) ? keptDraft(p.id) : null;
   const done = d ? d.verdicts.flat().filter(Boolean).length : 0;
   return h("a", { class: "entry", href: addressOf(p.id), "data-id": p.id }, badge(p.client), h("span", { class: "ttl" }, proposed(p)), h("span", { class: "when num", "data-until": isOpen(p.state) ? p.until : "", "data-made": p.made }, isOpen(p.state) ? "" : clock(p.decided)),
-    h("span", { class: "meta" }, h("span", null, safe(p.client, true)), h("code", null, safe(p.tool, true)), does(p), h("span", null, plural(p.hunks, "hunk")), done ? h("span", { class: "acc" }, `${done} of ${p.hunks} decided`) : null, stateTag(p), blockedPaths(p).length ? h("span", { class: "tag warn" }, "stale") : null), pm(p.add, p.del));
+    h("span", { class: "meta" }, h("span", null, safe(p.client, true)), h("code", null, safe(p.tool, true)), does(p), h("span", null, plural(p.hunks, "hunk")), done ? h("span", { class: "acc" }, `${done} of ${p.hunks} decided`) : null, stateTag(p), blockedPaths(p).length ? h("span", { class: "tag warn" }, "changed since") : null), pm(p.add, p.del));
 }
 
 function empty() {

@@ -9,7 +9,7 @@ const words = { accept: ["ok", "accepted"], ask: ["warn", "asked"], refuse: ["no
 const examples = "accept docs/**\nrefuse *.lock\nask lines>200\nask tool:delete_file";
 
 // ruleFor is a rule that accepts changes like a proposal: by its tool, of files of that
-// kind in that folder.
+// kind in that folder. One that deletes is not for other files.
 function ruleFor({ proposal: p, files }) {
   const root = p.id.includes("/") ? p.id.slice(0, p.id.lastIndexOf("/")) : "", within = (path) => realPath(path).slice(root ? root.length + 1 : 0);
   const paths = files.flatMap((f) => (f.old && f.old !== f.path ? [f.old, f.path] : [f.path])).map(within), names = paths.map((x) => x.split("/"));
@@ -17,8 +17,8 @@ function ruleFor({ proposal: p, files }) {
   while (names.every((x) => depth < x.length - 1 && x[depth] === names[0][depth])) depth++;
   const escape = (x) => x.replace(/[\\*?[\]{}]/g, "\\$&"), kinds = new Set(paths.map((x) => /\.[^./]+$/.exec(x)?.[0] ?? "")), deep = names.some((x) => x.length > depth + 1);
   const dir = "/" + names[0].slice(0, depth).map((x) => escape(x) + "/").join(""), kind = [...kinds][0];
-  const glob = paths.length === 1 && !kind ? dir + escape(names[0].at(-1)) : dir + (deep ? "**/" : "") + "*" + (kinds.size === 1 ? escape(kind) : "");
-  return { root, rule: `accept ${/^[\w./*-]+$/.test(glob) ? glob : JSON.stringify(glob)}${/^[\w-]+$/.test(p.tool) ? ` tool:${p.tool}` : ""}` };
+  const globs = files.some((f) => f.kind === "delete") || (paths.length === 1 && !kind) ? paths.map((x) => `/${escape(x)}`) : [dir + (deep ? "**/" : "") + "*" + (kinds.size === 1 ? escape(kind) : "")];
+  return { root, rule: `accept ${globs.map((x) => (/^[\w./*-]+$/.test(x) ? x : JSON.stringify(x))).join(" ")}${/^[\w-]+$/.test(p.tool) ? ` tool:${p.tool}` : ""}` };
 }
 
 // showRules shows the rules, with one more for a proposal that is tried at once.

@@ -19,7 +19,7 @@ export const does = (p) => h("span", { class: p.does.startsWith("deletes") ? "ta
 const states = { accepted: ["ok", "check", "accepted"], refused: ["no", "x", "refused"], withdrawn: ["", "", "withdrawn"], applying: ["warn", "", "applying"], abandoned: ["warn", "", "agent has gone"] };
 
 export function stateTag(p) {
-  if (p.state === "partly") return h("span", { class: "tag" }, `${p.yes} of ${p.hunks} hunks`);
+  if (p.state === "partly") return h("span", { class: "tag" }, `${p.yes} of ${p.hunks} accepted`);
   const [cls, ic, label] = states[p.state] ?? [];
   return label ? h("span", { class: `tag ${cls}` }, ic ? icon(ic) : null, label) : null;
 }

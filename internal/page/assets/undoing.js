@@ -20,9 +20,9 @@ export async function undoSince(c, client, others = false) {
     if (others || !(await app.ask("Go back with the other files?", body, "Show what happens"))) return false;
     return undoSince(c, client, true);
   }
-  if (plan.nothing) { app.toast("Nothing after this change is left to undo"); return false; }
+  if (plan.nothing) { app.toast("Nothing after this change is left to undo", "info"); return false; }
   const body = h("div", null, h("p", null, "All of it is one change, which can be undone."),
-    h("ul", { class: "plain" }, plan.authors.map((a) => h("li", null, safe(a.name, true), h("span", { class: "dim" }, `: ${plural(a.changes, "change")} of ${plural(a.files, "path")}`)))),
+    h("ul", { class: "plain" }, plan.authors.map((a) => h("li", null, safe(a.name, true), h("span", { class: "dim" }, `: ${plural(a.changes, "change")}`)))),
     plan.warnings?.map((w) => h("p", { class: "sub" }, safe(w))));
   appendLazily(body, plan.files, (f, i) => fileCard(f, i, (k) => get(at, { ...how, file: k + 1 })));
   if (!(await app.ask("Undo everything after this change?", body, `Undo ${plural(plan.authors.reduce((n, a) => n + a.changes, 0), "change")}`, true))) return false;
@@ -53,7 +53,7 @@ async function undoAll(ids, todo, others = false, undone = 0) {
       undone += res.done.length;
       left += res.left.length;
     }
-    app.toast(`Undone: ${plural(undone, "change")}${left ? `; ${n(left)} left, their files changed since` : ""}`);
+    app.toast(`Undone: ${plural(undone, "change")}${left ? `; ${n(left)} left, their files changed since` : ""}`, left ? "bad" : "check");
     return;
   } catch (e) {
     undone += e.body?.done?.length ?? 0;
@@ -64,7 +64,7 @@ async function undoAll(ids, todo, others = false, undone = 0) {
     const body = h("div", null, h("p", null, `${plural(undone, "change")} ${undone === 1 ? "was" : "were"} undone. Then files had changed since`, stuck ? [" “", safe(stuck.summary, true), "”:"] : ":"),
       h("ul", { class: "conflicts" }, e.body.conflicts.slice(0, 12).map((p) => h("li", null, pathNode(p.path), " ", safe(p.reason)))),
       h("p", null, `The other files of this and of the older changes can be undone; these stay as they are.`));
-    if (!(await app.ask("Undo the other files?", body, "Undo the others"))) { app.toast(`Stopped after ${plural(undone, "change")}`); return; }
+    if (!(await app.ask("Undo the other files?", body, "Undo the others"))) { app.toast(`Stopped after ${plural(undone, "change")}`, "info"); return; }
     await undoAll(rest, todo, true, undone);
   } finally { app.busy(false); }
 }
