@@ -46,8 +46,8 @@ type backPlan struct {
 	// restored has the paths that the plan restores from the trash. If an older entry
 	// would delete such a path, it stays in the trash.
 	restored map[rootfs.Path]int
-	// removed has the folders that the plan removes. If an older entry makes one again,
-	// both operations are dropped.
+	// removed has the entries that the plan removes. If an older entry makes the same one
+	// again, both operations are dropped.
 	removed map[rootfs.Path]int
 	// moved has the renames, by new path. If an older entry reverses one, both are
 	// dropped.
@@ -127,7 +127,7 @@ func (b *backPlan) step(op Op, target ref, back []rootfs.Edit) error {
 		}
 		b.at[op.Path] = b.put(op, target, back)
 	case Create:
-		if k, ok := b.removed[op.Path]; ok && op.onlyFolder() {
+		if k, ok := b.removed[op.Path]; ok && len(op.Nodes) == 1 && ops[k].Nodes[0].same(&op.Nodes[0]) {
 			if delete(b.removed, op.Path); b.quietSince(k, true, op.Path) {
 				b.dead[k] = true
 				return nil
@@ -148,7 +148,7 @@ func (b *backPlan) step(op Op, target ref, back []rootfs.Edit) error {
 				return b.forget(from)
 			}
 		}
-		apart := false
+		apart, whole := false, len(op.Nodes) == 1 // whole: its mode is known
 		for n := range op.Nodes {
 			p, err := join(op.Path, op.Nodes[n].Rel)
 			if err != nil {
@@ -159,12 +159,12 @@ func (b *backPlan) step(op Op, target ref, back []rootfs.Edit) error {
 				op.Nodes[n].Version, b.dead[k] = ops[k].Old, true
 			}
 			if k, ok := b.modes[p]; ok {
-				b.dead[k] = true
+				b.dead[k], whole = true, false
 			}
 			b.leave(p)
 		}
 		k := b.put(op, target, back)
-		if b.p.groups[k].apart = apart; op.onlyFolder() {
+		if b.p.groups[k].apart = apart; whole && !apart {
 			b.removed[op.Path] = k
 		}
 	case Rename:
@@ -219,6 +219,12 @@ func (b *backPlan) step(op Op, target ref, back []rootfs.Edit) error {
 		b.leave(op.Path)
 	}
 	return nil
+}
+
+// same reports whether two nodes are equal but for their times; of folders, modes may
+// differ.
+func (n *Node) same(o *Node) bool {
+	return n.Type == o.Type && (n.Type == rootfs.TypeDir || n.Version == o.Version && n.Mode.Perm() == o.Mode.Perm() && n.Target == o.Target)
 }
 
 // keeps drops the Trash of a path that would be restored next, unless a later operation

@@ -368,7 +368,9 @@ func (w *world) round(ws *quarry.Workspace, changes *int) *quarry.Workspace {
 			}
 		}
 		styles = append(styles, did)
-		if w.r.IntN(8) == 0 && !w.killed {
+		// Under Wine 8, a watcher that is opened right after another was closed in the same
+		// process sometimes reports nothing. Whether Windows does so too was not seen.
+		if w.r.IntN(8) == 0 && !w.killed && !stress.UnderWine() {
 			ws.Close()
 			*changes++
 			styles = append(styles, "closed, "+w.step())
