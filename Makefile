@@ -170,7 +170,7 @@ cross:
 # in docs/PLATFORMS.md.
 WINE_PACKAGES ?= ./internal/rootfs/... ./internal/watch ./internal/walk ./internal/ignore ./internal/textedit ./internal/trash ./internal/owner \
 	./internal/index ./internal/scan ./internal/journal ./internal/config ./internal/changer ./internal/searcher ./internal/backend ./internal/doctor \
-	./internal/mcpserver ./internal/cli ./internal/review ./internal/stress
+	./internal/mcpserver ./internal/cli ./internal/review ./internal/recorder ./internal/stress
 WINE_FLAGS ?= -short
 WINE_SKIP ?= FuzzPaths
 

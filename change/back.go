@@ -8,6 +8,8 @@ type Back struct {
 	// are kept.
 	After string
 	Since time.Time
+	// Upto is the id of the last change to undo; "" means the newest.
+	Upto string
 	// By restricts the undo to the changes of one author, as returned by Change.Author.
 	By string
 	// Name is the point's name in messages.

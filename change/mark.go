@@ -47,6 +47,8 @@ type Marked struct {
 type Recording struct {
 	// On says that a process is recording now.
 	On bool `json:"on"`
+	// Starting says that a process will record once it has read the files.
+	Starting bool `json:"starting,omitempty"`
 	// Since is when all files had been read: later changes are recorded. Zero is not known.
 	Since time.Time `json:"since,omitzero"`
 	// Files are covered, and of these TooLarge, OverBudget and Unreadable have no

@@ -37,48 +37,62 @@ func (c *carried) diff(opts *textedit.DiffOptions) change.PathDiff {
 	return diffOf(name, name, c.before, c.after, opts)
 }
 
-// past replays a file's history, beginning with one change.
+// past replays a file's history, beginning with the oldest of the changes to undo.
 type past struct {
-	w      *Changer
-	of     journal.Entry
-	op     int
-	since  *journal.Since
-	text   *lineage.Text
-	target *lineage.Step // the change to undo
-	left   *lineage.Text // the text right after target
-	wrote  []byte        // the content after target, nil if it was not kept
+	w       *Changer
+	since   *journal.Since
+	text    *lineage.Text
+	targets []*target // the changes to undo, oldest first
 
 	content []byte // the present content, nil if unknown
 	version rootfs.Version
 	steps   map[deed][]*lineage.Step
 	deeds   map[journal.ID]deed // those determined so far, for all files
-	// touched maps the index of an edit in target to the first later change that touched
-	// it. The id is "" for a change by another program.
+}
+
+// target is a change to undo.
+type target struct {
+	*lineage.Step
+	left  *lineage.Text // the text right after it
+	wrote []byte        // the content right after it, nil if it was not kept
+	// touched maps the index of an edit to the first later change that touched it. The id
+	// is "" for a change by another program.
 	touched map[int]journal.ID
 }
 
 // errUnknownPast means that the edits of a change can't be traced to the present content.
 var errUnknownPast = errors.New("what the change did to the file is not known exactly")
 
-// replay follows the file of e.Ops[i] from that operation to the present.
-func (w *Changer) replay(e journal.Entry, i int, since *journal.Since, deeds map[journal.ID]deed) (*past, error) {
-	spans, err := w.spans(e, i)
+// replay follows a file from the oldest of some operations, given newest first, to the
+// present.
+func (w *Changer) replay(undo []journal.Done, since *journal.Since, deeds map[journal.ID]deed) (*past, error) {
+	first := undo[len(undo)-1]
+	spans, err := w.spans(first.Entry, first.Op)
 	if err != nil {
 		return nil, errors.Join(errUnknownPast, err)
 	}
-	h := &past{w: w, of: e, op: i, since: since, steps: map[deed][]*lineage.Step{}, deeds: deeds, touched: map[int]journal.ID{}}
-	h.text = lineage.New(e.BeforeSize(i))
-	h.target = h.text.Apply(spans)
-	h.left, h.version = h.text.Clone(), e.Ops[i].New
-	h.know(e.ID, h.target)
-	h.content, _ = w.state.journal.After(e, i)
-	h.wrote = h.content
+	h := &past{w: w, since: since, steps: map[deed][]*lineage.Step{}, deeds: deeds}
+	h.text = lineage.New(first.Entry.BeforeSize(first.Op))
+	step := h.text.Apply(spans)
+	h.know(first.Entry.ID, step)
+	h.content, _ = w.state.journal.After(first.Entry, first.Op)
+	h.version = first.Entry.Ops[first.Op].New
+	h.aim(step)
 	for _, d := range since.Done {
-		if err := h.take(d.Entry, d.Op); err != nil {
+		own := slices.ContainsFunc(undo, func(o journal.Done) bool { return o.Entry.ID == d.Entry.ID && o.Op == d.Op })
+		if err := h.take(d.Entry, d.Op, own); err != nil {
 			return nil, err
 		}
 	}
+	if len(h.targets) < len(undo) {
+		return nil, errUnknownPast
+	}
 	return h, nil
+}
+
+// aim makes the last step one that is to be undone.
+func (h *past) aim(s *lineage.Step) {
+	h.targets = append(h.targets, &target{s, h.text.Clone(), h.content, map[int]journal.ID{}})
 }
 
 // spans returns the edits of the replacement e.Ops[i]. If the whole file was rewritten,
@@ -104,9 +118,10 @@ func (w *Changer) spans(e journal.Entry, i int) ([]lineage.Edit, error) {
 	return list, nil
 }
 
-// take applies e.Ops[i], a change made through Quarry. If the operation did not find the
-// content that the previous one left, another program changed the file in between.
-func (h *past) take(e journal.Entry, i int) error {
+// take applies e.Ops[i], a logged change. If the operation did not find the content that
+// the previous one left, another program changed the file in between. If own is set, the
+// change is to be undone too.
+func (h *past) take(e journal.Entry, i int, own bool) error {
 	op, j := e.Ops[i], h.w.state.journal
 	if op.Old != h.version {
 		before, err := j.Before(e, i)
@@ -117,24 +132,63 @@ func (h *past) take(e journal.Entry, i int) error {
 			return err
 		}
 	}
-	spans, err := h.w.spans(e, i)
-	if err != nil || h.text.Size() != e.BeforeSize(i) {
-		// The edits are unknown, so the change is treated like one of another program.
-		if h.content == nil {
-			h.content, _ = j.Before(e, i)
-		}
-		h.version = rootfs.Version{}
-		return nil
-	}
-	var undone []*lineage.Step
+	var undone []*lineage.Step // oldest first
 	if id := cmp.Or(e.Undoes, e.PartOf); id != "" {
 		undone = h.steps[h.deedOf(id)]
 	}
-	h.know(e.ID, h.text.Apply(spans, undone...))
-	h.content, _ = j.After(e, i)
-	h.version = op.New
-	h.blame(e.ID)
+	for _, id := range slices.Backward(e.Reverts) {
+		undone = append(undone, h.steps[h.deedOf(id)]...)
+	}
+	steps := h.undo(undone, op.New)
+	if steps == nil {
+		spans, err := h.w.spans(e, i)
+		if err != nil || h.text.Size() != e.BeforeSize(i) {
+			// The edits are unknown, so the change is treated like one of another program.
+			if h.content == nil {
+				h.content, _ = j.Before(e, i)
+			}
+			h.version = rootfs.Version{}
+			return nil
+		}
+		steps = append(steps, h.text.Apply(spans, undone...))
+		h.content, _ = j.After(e, i)
+	}
+	for _, s := range steps {
+		h.know(e.ID, s)
+	}
+	if h.version = op.New; own {
+		h.aim(steps[0])
+	} else {
+		h.blame(e.ID)
+	}
 	return nil
+}
+
+// undo undoes steps one by one, newest first, and returns the steps that do it. If the
+// content is then not the wanted one, it does nothing and returns nil.
+func (h *past) undo(steps []*lineage.Step, want rootfs.Version) (done []*lineage.Step) {
+	if len(steps) == 0 || h.content == nil || h.text.Size() != int64(len(h.content)) {
+		return nil
+	}
+	text, content := h.text.Clone(), h.content
+	for _, s := range slices.Backward(steps) {
+		var edits []rootfs.Edit
+		for k := range s.Len() {
+			if state, edit := h.text.Find(s, k); state == lineage.Whole {
+				edits = append(edits, edit)
+			}
+		}
+		back, err := h.without(s, edits)
+		if err != nil {
+			break
+		}
+		done = append(done, back)
+	}
+	if version.Of(h.content) != want {
+		h.text, h.content = text, content
+		return nil
+	}
+	return done
 }
 
 // deed is the net effect of an entry. Undoing an undo repeats the first change, so a
@@ -177,25 +231,27 @@ func (h *past) outside(after []byte) error {
 // maxAligned is the largest content that is compared line by line to locate a change.
 const maxAligned = largeFile
 
-// maxBlamed limits how many edits of the target are examined for the first later change.
+// maxBlamed limits how many edits of a target are examined for the first later change.
 const maxBlamed = 50
 
-// blame records by as the change that touched edits of the target.
+// blame records by as the change that touched edits of the targets.
 func (h *past) blame(by journal.ID) {
-	for k := range min(h.target.Len(), maxBlamed) {
-		state, _ := h.text.Find(h.target, k)
-		if _, known := h.touched[k]; state != lineage.Touched {
-			delete(h.touched, k)
-		} else if !known {
-			h.touched[k] = by
+	for _, t := range h.targets {
+		for k := range min(t.Len(), maxBlamed) {
+			state, _ := h.text.Find(t.Step, k)
+			if _, known := t.touched[k]; state != lineage.Touched {
+				delete(t.touched, k)
+			} else if !known {
+				t.touched[k] = by
+			}
 		}
 	}
 }
 
-// carry computes the undo of e.Ops[i], a replacement, on the file's present content. It
-// undoes the edits for which only returns true, or all of them if only is nil. The
-// conflict names the edits that can't be undone.
-func (w *Changer) carry(ctx context.Context, e journal.Entry, i int, since *journal.Since, only func(*past, int) bool, deeds map[journal.ID]deed) (*carried, *change.Conflict, error) {
+// carry computes the undo of some replacements of one file, given newest first, on the
+// file's present content. It undoes the edits for which only returns true, or all of them
+// if only is nil. The conflict names the edits that can't be undone.
+func (w *Changer) carry(ctx context.Context, undo []journal.Done, since *journal.Since, only func(*target, int) bool, deeds map[journal.ID]deed) (*carried, *change.Conflict, error) {
 	c := &carried{path: since.Now}
 	changed := &change.Conflict{Path: since.Now.String(), Reason: change.ContentChanged}
 	var err error
@@ -203,11 +259,11 @@ func (w *Changer) carry(ctx context.Context, e journal.Entry, i int, since *jour
 	if c.before, c.old, size, err = w.readNow(since.Now); err != nil {
 		return nil, nil, err
 	}
-	h, err := w.replay(e, i, since, deeds)
+	h, err := w.replay(undo, since, deeds)
 	if err == nil && h.version != c.old {
 		err = h.outside(c.before)
 	}
-	if err == nil && h.text.Size() != size {
+	if err == nil && (h.text.Size() != size || len(undo) > 1 && c.before == nil) {
 		err = errUnknownPast
 	}
 	if errors.Is(err, errUnknownPast) {
@@ -216,26 +272,53 @@ func (w *Changer) carry(ctx context.Context, e journal.Entry, i int, since *jour
 	if err != nil {
 		return nil, nil, err
 	}
-	for k := range h.target.Len() {
-		if only != nil && !only(h, k) {
-			continue
+	h.content = c.before
+	for _, t := range slices.Backward(h.targets) {
+		c.edits = nil
+		for k := range t.Len() {
+			if only != nil && !only(t, k) {
+				continue
+			}
+			if err := ctx.Err(); err != nil {
+				return nil, nil, err
+			}
+			switch state, edit := h.text.Find(t.Step, k); state {
+			case lineage.Whole:
+				c.edits = append(c.edits, edit)
+			case lineage.Touched:
+				changed.Touched = append(changed.Touched, h.place(t, k))
+			}
 		}
-		if err := ctx.Err(); err != nil {
-			return nil, nil, err
+		if len(changed.Touched) > 0 {
+			return nil, changed, nil
 		}
-		switch state, edit := h.text.Find(h.target, k); state {
-		case lineage.Whole:
-			c.edits = append(c.edits, edit)
-		case lineage.Touched:
-			changed.Touched = append(changed.Touched, h.place(k, c.before))
+		slices.SortFunc(c.edits, func(a, b rootfs.Edit) int { return cmp.Compare(a.Off, b.Off) })
+		if len(undo) > 1 {
+			if _, err := h.without(t.Step, c.edits); err != nil {
+				return nil, nil, err
+			}
 		}
 	}
-	if len(changed.Touched) > 0 {
-		return nil, changed, nil
+	if len(undo) > 1 {
+		c.edits = nil
+		for _, e := range lineage.Rewritten(c.before, h.content) {
+			c.edits = append(c.edits, rootfs.Edit{Off: e.Off, Len: int64(len(e.Was)), Data: e.Data})
+		}
 	}
-	slices.SortFunc(c.edits, func(a, b rootfs.Edit) int { return cmp.Compare(a.Off, b.Off) })
 	err = c.finish(w)
 	return c, nil, err
+}
+
+// without applies edits that undo a step.
+func (h *past) without(undone *lineage.Step, edits []rootfs.Edit) (s *lineage.Step, err error) {
+	slices.SortFunc(edits, func(a, b rootfs.Edit) int { return cmp.Compare(a.Off, b.Off) })
+	var spans []lineage.Edit
+	for _, e := range edits {
+		spans = append(spans, lineage.Edit{Off: e.Off, Was: h.content[e.Off : e.Off+e.Len], Data: e.Data})
+	}
+	s = h.text.Apply(spans, undone)
+	h.content, err = applied(h.content, edits)
+	return s, err
 }
 
 // revertBeneath rolls back the k-th operation of a plan, a replacement in a file that was
@@ -245,7 +328,7 @@ func (w *Changer) revertBeneath(ctx context.Context, plan *journal.Plan, k int) 
 	for range maxPlans {
 		var c *carried
 		var conflict *change.Conflict
-		c, conflict, err = w.carry(ctx, plan.Of, i, &journal.Since{Left: p, Now: p}, nil, map[journal.ID]deed{})
+		c, conflict, err = w.carry(ctx, []journal.Done{{Entry: plan.Of, Op: i}}, &journal.Since{Left: p, Now: p}, nil, map[journal.ID]deed{})
 		switch {
 		case err != nil:
 			return err
@@ -327,34 +410,33 @@ func (c *carried) finish(w *Changer) (err error) {
 	return err
 }
 
-// span returns the offsets of the target's k-th edit in the content that the target
-// wrote.
-func (h *past) span(k int) (from, to int64) {
-	edit := h.target.Edit(k)
+// span returns the offsets of the k-th edit in the content that the target wrote.
+func (t *target) span(k int) (from, to int64) {
+	edit := t.Edit(k)
 	from = edit.Off
 	for n := range k {
-		before := h.target.Edit(n)
+		before := t.Edit(n)
 		from += int64(len(before.Data) - len(before.Was))
 	}
 	return from, from + int64(len(edit.Data))
 }
 
-// lines returns the line numbers of the target's k-th edit in the content that the target
-// wrote, or 0 if they are unknown.
-func (h *past) lines(k int) (first, last int) {
-	from, to := h.span(k)
-	first, last, _ = linesOf(h.wrote, from, to)
+// lines returns the line numbers of the k-th edit in the content that the target wrote, or
+// 0 if they are unknown.
+func (t *target) lines(k int) (first, last int) {
+	from, to := t.span(k)
+	first, last, _ = linesOf(t.wrote, from, to)
 	return first, last
 }
 
-// place describes where the target's k-th edit was, and the text that is there now.
-func (h *past) place(k int, now []byte) change.Touched {
-	t := change.Touched{By: string(h.touched[k])}
-	from, to := h.span(k)
-	t.First, t.Last, t.Wrote = linesOf(h.wrote, from, to)
-	from, to = h.text.Around(h.left, h.target, k)
-	t.NowFirst, t.NowLast, t.Now = linesOf(now, from, to)
-	return t
+// place describes where the k-th edit of a target was, and the text that is there now.
+func (h *past) place(t *target, k int) change.Touched {
+	p := change.Touched{By: string(t.touched[k])}
+	from, to := t.span(k)
+	p.First, p.Last, p.Wrote = linesOf(t.wrote, from, to)
+	from, to = h.text.Around(t.left, t.Step, k)
+	p.NowFirst, p.NowLast, p.Now = linesOf(h.content, from, to)
+	return p
 }
 
 // linesOf returns the lines that overlap text[from:to], and the numbers of the first and

@@ -145,12 +145,12 @@ var errNothingLeft = fault.New(fault.Conflict, "nothing of it is left to undo: i
 // carryOp adapts the k-th operation of a plan to the file's present content. It undoes
 // the edits for which only returns true, or all if only is nil. A conflict is returned if
 // that is impossible.
-func (w *Changer) carryOp(ctx context.Context, plan *journal.Plan, k int, since *journal.Since, only func(*past, int) bool, f *fitted) (*change.Conflict, error) {
+func (w *Changer) carryOp(ctx context.Context, plan *journal.Plan, k int, since *journal.Since, only func(*target, int) bool, f *fitted) (*change.Conflict, error) {
 	i := plan.Undoes(k)
 	if since.Gone || since.Now != since.Left && since.Left != plan.Of.Ops[i].Path {
 		return nil, nil // the check of the plan reports it
 	}
-	c, conflict, err := w.carry(ctx, plan.Of, i, since, only, f.deeds)
+	c, conflict, err := w.carry(ctx, []journal.Done{{Entry: plan.Of, Op: i}}, since, only, f.deeds)
 	switch kind := rootfs.KindOf(err); {
 	case err != nil && (kind == fault.NotFound || kind == fault.NotFolder || kind == fault.NotRegular):
 		return nil, nil
@@ -281,8 +281,8 @@ func (w *Changer) pickHunks(ctx context.Context, plan *journal.Plan, k int, sinc
 		picked[n] = true
 	}
 	var split error
-	conflict, err := w.carryOp(ctx, plan, k, since, func(h *past, k int) bool {
-		first, last := h.lines(k)
+	conflict, err := w.carryOp(ctx, plan, k, since, func(t *target, k int) bool {
+		first, last := t.lines(k)
 		n := 0 // number of the hunk with the edit
 		for n+1 < len(hunks) && hunks[n+1][0] <= first {
 			n++

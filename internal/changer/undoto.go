@@ -36,7 +36,7 @@ func (w *Changer) undoTo(ctx context.Context, o change.Options) (*change.Change,
 		return nil, err
 	}
 	defer done()
-	plan, err := w.state.journal.PlanBack(ctx, entries)
+	plan, err := w.state.journal.PlanBack(ctx, entries, o.To.By != "")
 	if err != nil {
 		return nil, err
 	}
@@ -49,13 +49,12 @@ func (w *Changer) undoTo(ctx context.Context, o change.Options) (*change.Change,
 	if err := plan.DropDone(w.root); err != nil {
 		return nil, err
 	}
-	if len(plan.Change.Ops) == 0 {
-		c.Unchanged = true
-		record(c, change.Action{Verb: change.Noted, Text: "all files are as they were then"}, "", o.Client)
-		return c, nil
+	fit := w.fitPlan
+	if o.To.By != "" {
+		fit = func(plan *journal.Plan) error { return w.fitBack(ctx, plan) }
 	}
 	var omitted []string
-	if err := w.fitPlan(plan); err != nil {
+	if err := fit(plan); err != nil {
 		if !o.SkipConflicts {
 			return nil, err
 		}
@@ -65,6 +64,11 @@ func (w *Changer) undoTo(ctx context.Context, o change.Options) (*change.Change,
 		}
 		rest := names(journal.Entry{Change: plan.Change}.Paths())
 		omitted = slices.DeleteFunc(omitted, func(p string) bool { return slices.Contains(rest, p) })
+	}
+	if len(plan.Change.Ops) == 0 {
+		c.Unchanged = true
+		record(c, change.Action{Verb: change.Noted, Text: "all files are as they were then"}, "", o.Client)
+		return c, nil
 	}
 	if err := w.undoKeepsClosed(ctx, plan.Change.Ops); err != nil {
 		return nil, err
@@ -96,6 +100,95 @@ func (w *Changer) undoTo(ctx context.Context, o change.Options) (*change.Change,
 	return c, w.undo(ctx, c, plan)
 }
 
+// fitBack is fitPlan for going back for one author. In files that others have changed
+// too, it undoes only the author's edits.
+func (w *Changer) fitBack(ctx context.Context, plan *journal.Plan) error {
+	cause := w.fitPlan(plan)
+	refused := &change.UndoError{}
+	if cause != nil && !errors.As(cause, &refused) {
+		return cause
+	}
+	found := map[string]*change.Conflict{} // nil means that there is nothing left to undo
+	for i := range refused.Paths {
+		found[refused.Paths[i].Path] = &refused.Paths[i]
+	}
+	deeds, nothing := map[journal.ID]deed{}, map[int]bool{}
+	var left []change.Conflict
+	for k := range plan.Change.Ops {
+		op := &plan.Change.Ops[k]
+		_, apart := plan.Undone(k)
+		at, err := plan.Origin(k)
+		if err != nil {
+			return err
+		}
+		conflict := found[at.String()]
+		switch {
+		case op.Kind == journal.Replace && (apart || conflict != nil):
+			if conflict, err = w.carryBack(ctx, plan, k, at, nothing, deeds); err != nil {
+				return err
+			}
+		case apart:
+			conflict = &change.Conflict{Path: at.String(), Reason: change.ContentChanged}
+		default:
+			continue
+		}
+		if found[at.String()] = conflict; conflict != nil {
+			left = append(left, *conflict)
+		}
+	}
+	plan.Drop(nothing)
+	if cause = w.fitPlan(plan); cause != nil && !errors.As(cause, &refused) {
+		return cause
+	}
+	if cause != nil {
+		for _, c := range refused.Paths {
+			if !slices.ContainsFunc(left, func(o change.Conflict) bool { return o.Path == c.Path }) {
+				left = append(left, c)
+			}
+		}
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	slices.SortFunc(left, func(a, b change.Conflict) int { return strings.Compare(a.Path, b.Path) })
+	return &change.UndoError{Paths: left}
+}
+
+// carryBack adapts the k-th operation of a plan to the file's present content. at is the
+// file's path before the plan. Operations that are not needed are added to nothing.
+func (w *Changer) carryBack(ctx context.Context, plan *journal.Plan, k int, at rootfs.Path, nothing map[int]bool, deeds map[journal.ID]deed) (*change.Conflict, error) {
+	done, _ := plan.Undone(k)
+	first, to := done[len(done)-1], plan.Change.Ops[k].Path
+	all, err := w.state.journal.Since(first.Entry, []int{first.Op})
+	if err != nil {
+		return nil, err
+	}
+	since := all[first.Op]
+	gone := &change.Conflict{Path: at.String(), Reason: change.IsGone}
+	if since.Gone || since.Now != at && to != at {
+		return gone, nil
+	}
+	if since.Now != at { // others have moved it; the newer changes are those of another operation
+		to = since.Now
+		for j, op := range plan.Change.Ops {
+			if newer, _ := plan.Undone(j); op.Kind == journal.Replace && op.Path == to {
+				nothing[plan.Undoes(k)] = true
+				k, done = j, slices.Concat(newer, done)
+			}
+		}
+	}
+	c, conflict, err := w.carry(ctx, done, since, nil, deeds)
+	if kind := rootfs.KindOf(err); kind == fault.NotFound || kind == fault.NotFolder || kind == fault.NotRegular {
+		return gone, nil
+	}
+	if err != nil || conflict != nil {
+		return conflict, err
+	}
+	nothing[plan.Undoes(k)] = len(c.edits) == 0
+	plan.Carry(k, to, c.edits, c.old, c.new)
+	return nil, nil
+}
+
 // after lists the entries that must be undone to go back to a point, newest first. If
 // only one author's changes are undone, these are the ones in effect, and undos are not
 // undone.
@@ -110,7 +203,7 @@ func (w *Changer) after(to *change.Back) ([]journal.Entry, error) {
 		if to.After != "" && e.ID <= journal.ID(to.After) {
 			break // ids are ordered by time
 		}
-		if to.After == "" && !e.Time.After(to.Since) {
+		if to.After == "" && !e.Time.After(to.Since) || to.Upto != "" && e.ID > journal.ID(to.Upto) {
 			continue
 		}
 		switch {

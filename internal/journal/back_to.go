@@ -12,9 +12,10 @@ import (
 
 // PlanBack makes one plan that undoes several entries, given newest first. The result is
 // the same as undoing them one after the other, but each file is written only once, with
-// its final content.
-func (j *Journal) PlanBack(ctx context.Context, entries []Entry) (*Plan, error) {
-	b := &backPlan{j: j, p: &Plan{j: j, src: &source{}, Change: Change{Tool: "undo"}}, at: map[rootfs.Path]int{}, modes: map[rootfs.Path]int{}, binned: map[rootfs.Path]binned{}, restored: map[rootfs.Path]int{}, removed: map[rootfs.Path]int{}, moved: map[rootfs.Path]int{}}
+// its final content. If some is set, there are other entries between them that the plan
+// does not undo.
+func (j *Journal) PlanBack(ctx context.Context, entries []Entry, some bool) (*Plan, error) {
+	b := &backPlan{j: j, some: some, p: &Plan{j: j, src: &source{}, Change: Change{Tool: "undo"}}, at: map[rootfs.Path]int{}, modes: map[rootfs.Path]int{}, binned: map[rootfs.Path]binned{}, restored: map[rootfs.Path]int{}, removed: map[rootfs.Path]int{}, moved: map[rootfs.Path]int{}}
 	for _, e := range entries {
 		if err := b.undo(ctx, e); err != nil {
 			return nil, errors.Join(fmt.Errorf("undo %s: %w", e.ID, err), b.p.Close())
@@ -22,7 +23,7 @@ func (j *Journal) PlanBack(ctx context.Context, entries []Entry) (*Plan, error) 
 	}
 	for k := range b.p.Change.Ops {
 		op := &b.p.Change.Ops[k]
-		b.dead[k] = b.dead[k] || op.Kind == Replace && op.Old == op.New || op.Kind == Chmod && op.Mode == op.NewMode
+		b.dead[k] = b.dead[k] || !b.p.groups[k].apart && (op.Kind == Replace && op.Old == op.New || op.Kind == Chmod && op.Mode == op.NewMode)
 	}
 	b.dropEmpty()
 	b.p.drop(b.dead)
@@ -34,6 +35,8 @@ func (j *Journal) PlanBack(ctx context.Context, entries []Entry) (*Plan, error) 
 type backPlan struct {
 	j     *Journal
 	p     *Plan
+	some  bool                // there are other entries in between
+	of    Done                // the operation whose inverse is added now
 	dead  []bool              // operations that were dropped again
 	at    map[rootfs.Path]int // the operation that wrote, made or restored the file at a path
 	modes map[rootfs.Path]int // the Chmod of the file at a path
@@ -43,8 +46,8 @@ type backPlan struct {
 	// restored has the paths that the plan restores from the trash. If an older entry
 	// would delete such a path, it stays in the trash.
 	restored map[rootfs.Path]int
-	// removed has the folders that the plan removes. If an older entry makes one again,
-	// both operations are dropped.
+	// removed has the entries that the plan removes. If an older entry makes the same one
+	// again, both operations are dropped.
 	removed map[rootfs.Path]int
 	// moved has the renames, by new path. If an older entry reverses one, both are
 	// dropped.
@@ -73,7 +76,8 @@ func (b *backPlan) undo(ctx context.Context, e Entry) error {
 		for n := range op.Nodes {
 			op.Nodes[n].at.src = sub.src
 		}
-		if err := b.step(e, sub.of[k], op, target, sub.back[k]); err != nil {
+		b.of = Done{e, sub.of[k]}
+		if err := b.step(op, target, sub.back[k]); err != nil {
 			return fmt.Errorf("%s: %w", fault.Printable(op.Path.String()), err)
 		}
 	}
@@ -82,13 +86,21 @@ func (b *backPlan) undo(ctx context.Context, e Entry) error {
 
 func (b *backPlan) put(op Op, target ref, back []rootfs.Edit) int {
 	b.p.Change.Ops, b.dead = append(b.p.Change.Ops, op), append(b.dead, false)
-	b.p.of, b.p.target, b.p.back = append(b.p.of, -1), append(b.p.target, target), append(b.p.back, back)
+	b.p.of, b.p.target, b.p.back = append(b.p.of, len(b.dead)-1), append(b.p.target, target), append(b.p.back, back)
+	b.p.groups = append(b.p.groups, group{done: []Done{b.of}})
 	return len(b.dead) - 1
+}
+
+// join adds the present operation to those that the plan's k-th operation undoes. same is
+// whether it left the state that they found.
+func (b *backPlan) join(k int, same bool) {
+	g := &b.p.groups[k]
+	g.done, g.apart = append(g.done, b.of), g.apart || b.some && !same
 }
 
 var errLargeTwice = fault.New(fault.InvalidArgument, "a large file was edited several times", "undo its changes one by one, the newest first")
 
-func (b *backPlan) step(e Entry, i int, op Op, target ref, back []rootfs.Edit) error {
+func (b *backPlan) step(op Op, target ref, back []rootfs.Edit) error {
 	ops := b.p.Change.Ops
 	k, made := b.at[op.Path]
 	switch op.Kind {
@@ -98,14 +110,16 @@ func (b *backPlan) step(e Entry, i int, op Op, target ref, back []rootfs.Edit) e
 		case made && (back != nil || b.p.back[k] != nil):
 			return errLargeTwice
 		case made && ops[k].Kind == Replace:
+			b.join(k, ops[k].New == op.Old)
 			ops[k].New, ops[k].Edits, b.p.target[k] = op.New, nil, target
 			return nil
 		case made && ops[k].Kind == Create:
 			n := &ops[k].Nodes[0]
+			b.join(k, n.Version == op.Old)
 			n.Version, n.Size, n.at, ops[k].New = op.New, target.size, target, op.New
 			return nil
 		case made: // restored from a trash, so its content is not on disk yet
-			data, err := b.j.After(e, i)
+			data, err := b.j.After(b.of.Entry, b.of.Op)
 			if err != nil {
 				return err
 			}
@@ -113,7 +127,7 @@ func (b *backPlan) step(e Entry, i int, op Op, target ref, back []rootfs.Edit) e
 		}
 		b.at[op.Path] = b.put(op, target, back)
 	case Create:
-		if k, ok := b.removed[op.Path]; ok && op.onlyFolder() {
+		if k, ok := b.removed[op.Path]; ok && len(op.Nodes) == 1 && ops[k].Nodes[0].same(&op.Nodes[0]) {
 			if delete(b.removed, op.Path); b.quietSince(k, true, op.Path) {
 				b.dead[k] = true
 				return nil
@@ -134,20 +148,23 @@ func (b *backPlan) step(e Entry, i int, op Op, target ref, back []rootfs.Edit) e
 				return b.forget(from)
 			}
 		}
+		apart, whole := false, len(op.Nodes) == 1 // whole: its mode is known
 		for n := range op.Nodes {
 			p, err := join(op.Path, op.Nodes[n].Rel)
 			if err != nil {
 				return err
 			}
 			if k, ok := b.at[p]; ok && ops[k].Kind == Replace && ops[k].OldData == nil {
+				apart = apart || b.p.groups[k].apart || b.some && ops[k].New != op.Nodes[n].Version
 				op.Nodes[n].Version, b.dead[k] = ops[k].Old, true
 			}
 			if k, ok := b.modes[p]; ok {
-				b.dead[k] = true
+				b.dead[k], whole = true, false
 			}
 			b.leave(p)
 		}
-		if k := b.put(op, target, back); op.onlyFolder() {
+		k := b.put(op, target, back)
+		if b.p.groups[k].apart = apart; whole && !apart {
 			b.removed[op.Path] = k
 		}
 	case Rename:
@@ -177,8 +194,10 @@ func (b *backPlan) step(e Entry, i int, op Op, target ref, back []rootfs.Edit) e
 		}
 	case Chmod:
 		if m, ok := b.modes[op.Path]; ok {
+			b.join(m, ops[m].NewMode == op.Mode)
 			ops[m].NewMode = op.NewMode
 		} else if made && ops[k].Kind == Create {
+			b.join(k, ops[k].Nodes[0].Mode.Perm() == op.Mode.Perm())
 			ops[k].Nodes[0].Mode = op.NewMode
 		} else {
 			b.modes[op.Path] = b.put(op, target, back)
@@ -200,6 +219,12 @@ func (b *backPlan) step(e Entry, i int, op Op, target ref, back []rootfs.Edit) e
 		b.leave(op.Path)
 	}
 	return nil
+}
+
+// same reports whether two nodes are equal but for their times; of folders, modes may
+// differ.
+func (n *Node) same(o *Node) bool {
+	return n.Type == o.Type && (n.Type == rootfs.TypeDir || n.Version == o.Version && n.Mode.Perm() == o.Mode.Perm() && n.Target == o.Target)
 }
 
 // keeps drops the Trash of a path that would be restored next, unless a later operation

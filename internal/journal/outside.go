@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
@@ -165,15 +166,23 @@ func (op *Op) madeAt() ref {
 }
 
 // Later returns the entries newer than own in this log and newer than outside in the
-// outside log, oldest first.
+// outside log, oldest first. Of each log it reads only these entries.
 func (j *Journal) Later(own, outside ID) (list []Entry, err error) {
-	err = j.each(func(e Entry) bool {
-		if e.ID.Outside() && e.ID > outside || !e.ID.Outside() && e.ID > own {
-			list = append(list, e)
+	read := func(j *Journal, after ID) error {
+		if newest, err := j.Newest(); err != nil || newest <= after {
+			return err
 		}
-		return e.ID > min(own, outside)
-	})
-	slices.Reverse(list)
+		return j.eachSegment(j.entries(undoings{map[ID]ID{}, map[ID][]ID{}}, func(e Entry) bool {
+			if e.ID > after {
+				list = append(list, e)
+			}
+			return e.ID > after
+		}))
+	}
+	if err = read(j, own); err == nil && j.beside() != nil {
+		err = read(j.beside(), outside)
+	}
+	slices.SortFunc(list, func(a, b Entry) int { return cmp.Compare(a.ID, b.ID) })
 	return list, err
 }
 

@@ -28,11 +28,40 @@ type Plan struct {
 	j   *Journal
 	src *source
 	// parts are the sources of a plan of several entries; refs point to them.
-	parts []*source
+	parts  []*source
+	groups []group // of a plan of several entries
 	// These have one element for each operation of Change.
-	of     []int           // the index in Of.Ops of the operation it undoes, or -1
+	of     []int           // the index in Of.Ops of the operation it undoes, or in groups, or -1
 	target []ref           // where the content restored by a Replace is stored
 	back   [][]rootfs.Edit // the edits that restore it, if it is stored as edits
+}
+
+// group has the operations that one operation of a plan of several entries undoes.
+type group struct {
+	done  []Done // newest first
+	apart bool
+}
+
+// Undone returns the operations that the k-th operation of a plan of several entries
+// undoes, newest first. apart is set if other changes of the same file or mode were made
+// between them.
+func (p *Plan) Undone(k int) (done []Done, apart bool) {
+	if p.of[k] < 0 {
+		return nil, false
+	}
+	g := p.groups[p.of[k]]
+	return g.done, g.apart
+}
+
+// Origin returns the path that the file of the k-th operation has before the plan.
+func (p *Plan) Origin(k int) (at rootfs.Path, err error) {
+	at = p.Change.Ops[k].Path
+	for _, op := range slices.Backward(p.Change.Ops[:k]) {
+		if op.Kind == Rename && at.Beneath(op.To) && err == nil {
+			at, err = Rebase(at, op.To, op.Path)
+		}
+	}
+	return at, err
 }
 
 // Undoes returns the index in Of.Ops of the operation that the plan's k-th operation

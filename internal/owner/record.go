@@ -7,12 +7,14 @@ import (
 	"encoding/gob"
 	"errors"
 	"io"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"quarry/change"
+	"quarry/fault"
 	"quarry/internal/crew"
 	"quarry/internal/policy"
 	"quarry/internal/recorder"
@@ -213,11 +215,11 @@ func (o *owned) recorded(ctx context.Context, req *request) (*change.Recording, 
 		return &change.Recording{On: true}, nil
 	}
 	o.recording.mu.Lock()
-	err := o.recording.failed
+	err, on := o.recording.failed, o.recording.on
 	o.recording.mu.Unlock()
 	r := o.recording.rec.Load()
 	if r == nil {
-		st := &change.Recording{}
+		st := &change.Recording{Starting: on}
 		if err != nil {
 			st.Problem = err.Error()
 		}
@@ -239,6 +241,7 @@ func (o *owned) recorded(ctx context.Context, req *request) (*change.Recording, 
 		return &change.Recording{On: true}, nil // recording restarts after a purge
 	}
 	st := r.Status()
+	st.Starting = !st.On
 	o.mu.Lock()
 	if o.watcher != nil {
 		st.Unwatched = o.watcher.Status().Unwatched
@@ -293,6 +296,9 @@ func tell(ctx context.Context, socket string, req *request, want byte, answer an
 // does nothing.
 func (m *Member) Flush(ctx context.Context) error {
 	_, err := m.askRecorder(ctx, recordAsk{Flush: true})
+	if errors.Is(err, errSilent) {
+		_, err = m.askRecorder(ctx, recordAsk{Flush: true}) // on a busy machine the first sign may come late
+	}
 	return err
 }
 
@@ -317,6 +323,8 @@ func (m *Member) recorded(ctx context.Context, req *request) (*change.Recording,
 	return o.recorded(ctx, req)
 }
 
+var errSilent = fault.New(fault.Timeout, "the process that records changes of other programs does not answer", "try again; quarry doctor names the process")
+
 func (m *Member) askRecorder(ctx context.Context, ask recordAsk) (*change.Recording, error) {
 	if m == nil {
 		return nil, nil
@@ -326,10 +334,15 @@ func (m *Member) askRecorder(ctx context.Context, ask recordAsk) (*change.Record
 	}
 	answer := &change.Recording{}
 	c, err := tell(ctx, m.opts.Socket, &request{Record: &ask, View: *m.view.Load()}, msgRecord, answer)
-	if c == nil {
+	if c != nil {
+		c.Close()
+	}
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, errSilent
+	case c == nil:
 		return nil, nil // no process owns the index
 	}
-	c.Close()
 	if errors.Is(err, ErrNoOwner) || errors.Is(err, ErrNoIndex) {
 		return nil, ctx.Err()
 	}

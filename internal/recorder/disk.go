@@ -31,6 +31,7 @@ type state struct {
 	// version is the version of the content, if known; load returns the content.
 	version rootfs.Version
 	load    func() ([]byte, error)
+	data    []byte // the loaded content, while it is compared
 	// anyMode is set if the permissions are unknown.
 	anyMode bool
 }

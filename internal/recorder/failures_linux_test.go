@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"testing"
 
 	"quarry"
+	"quarry/internal/render"
 )
 
 // If nothing can be recorded, a clear error says so, and reading files and listing
@@ -150,4 +152,39 @@ func recordingFails(t *testing.T, dir string) {
 		}
 		t.Logf("says %q", st.Problem)
 	})
+}
+
+// If the system has no watches left, changes in the folders without one are found when
+// the log is asked for. The status and quarry doctor say how many folders that are.
+func TestOutOfWatches(t *testing.T) {
+	p := newPlace(t)
+	for i := range 20 {
+		p.put(fmt.Sprintf("d%d/e/f.txt", i), "old\n")
+	}
+	o := p.options()
+	o.Index.MaxWatches = 5
+	ws, err := quarry.Open(p.dir, o)
+	must(t, err)
+	defer ws.Close()
+	must(t, ws.Index().Wait(t.Context()))
+	p.recording(ws)
+	before := (&world{place: p}).tree()
+	for i := range 20 {
+		p.put(fmt.Sprintf("d%d/e/f.txt", i), "new\n")
+		p.put(fmt.Sprintf("d%d/new/g.txt", i), "g\n")
+	}
+	list := p.log(ws)
+	if len(list) != 1 || len(list[0].Paths) != 60 {
+		t.Fatalf("got %+v", list)
+	}
+	st, err := ws.Recording(t.Context())
+	must(t, err)
+	if text := render.Recording(st); st.Unwatched == 0 || !strings.Contains(text, "not watched: what changes there is found when the log is asked for") {
+		t.Errorf("the status says %q", text)
+	}
+	_, err = ws.Undo(t.Context(), list[0].ID, nil)
+	must(t, err)
+	if d := differ(before, (&world{place: p}).tree()); len(d) > 0 {
+		t.Errorf("after the undo differ %v", d)
+	}
 }

@@ -226,7 +226,14 @@ func (w *world) step() string {
 // going back to a point its copy, with contents, permissions, symlinks and folders. In
 // two of four cases another process records and is sometimes killed.
 func TestReference(t *testing.T) {
+	// Wine 8 sometimes reports nothing for a while after a folder was moved or the
+	// workspace was opened again. Whether Windows does so too was not seen.
+	stress.SkipWine(t, "changes after a folder was moved are not always reported")
 	run := stress.Start(t, "changes of other programs", 120, 420)
+	_, noGit := exec.LookPath("git")
+	if noGit != nil {
+		t.Log("without git: all cases are plain folders")
+	}
 	last := uint64(0)
 	t.Cleanup(func() {
 		if t.Failed() {
@@ -235,14 +242,11 @@ func TestReference(t *testing.T) {
 	})
 	for seed := range run.Cases() {
 		last = seed
-		w := &world{place: newPlace(t), r: stress.Rand(seed), git: seed&1 == 0, killed: seed&2 == 0 && runtime.GOOS != "windows"}
+		w := &world{place: newPlace(t), r: stress.Rand(seed), git: seed&1 == 0 && noGit == nil, killed: seed&2 == 0 && runtime.GOOS != "windows"}
 		for range 12 {
 			w.put(w.fresh(), w.text())
 		}
 		if w.git {
-			if _, err := exec.LookPath("git"); err != nil {
-				t.Skip("needs git")
-			}
 			w.run("git", "init", "-q")
 			w.put(".gitignore", "ignored/\n*.tmp\n")
 			w.run("git", "add", "-A")

@@ -28,6 +28,8 @@ func Recording(st *change.Recording) string {
 	switch {
 	case st.Problem != "":
 		fmt.Fprintf(&b, "changes of other programs are not recorded: %s\n", fault.Printable(st.Problem))
+	case st.Starting:
+		return "changes of other programs will be recorded once all files have been read\n"
 	case !st.On:
 		return "changes of other programs are not recorded: quarry ui, or quarry serve --record, does it\n"
 	default:

@@ -168,8 +168,8 @@ func take(p *Proposal, d *Decision) error {
 
 // apply applies the accepted parts of a proposal.
 func apply(ctx context.Context, ws Changes, p *Proposal) (*change.Change, error) {
-	if p.Undo != "" {
-		return ws.Undo(ctx, p.Undo, &change.Options{Client: p.Client, Tool: p.Tool, Proposal: p.ID, Parts: p.Parts})
+	if p.undoes() {
+		return ws.Undo(ctx, p.Undo, p.undo())
 	}
 	return ws.Apply(ctx, p.accepted())
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"quarry/change"
 	"quarry/internal/backend"
 	"quarry/internal/review"
 )
@@ -59,6 +60,10 @@ func TestGateCoversAllChanges(t *testing.T) {
 			_, err := b.agent.Undo(ctx, made.ID, nil)
 			return err
 		},
+		"Undo to a point": func() error {
+			_, err := b.agent.Undo(ctx, "", &change.Options{To: &change.Back{}})
+			return err
+		},
 		"Restore": func() error {
 			_, err := b.agent.RestoreTrashed(ctx, "b.txt", "", nil)
 			return err
@@ -72,7 +77,7 @@ func TestGateCoversAllChanges(t *testing.T) {
 			return errors.Join(err, errRemovesNoFile)
 		},
 	}
-	for _, name := range methodsOf[backend.Changer]() {
+	for _, name := range append(methodsOf[backend.Changer](), "Undo to a point") {
 		try := tries[name]
 		if try == nil {
 			t.Errorf("%s changes files and is not tried through a gate", name)

@@ -74,8 +74,6 @@ func (g *Gate) holdsBack(c change.Client) bool {
 // Close closes the store and the backend.
 func (g *Gate) Close() error { return errors.Join(g.Store.Close(), g.inner.Close()) }
 
-var errBack = fault.New(fault.ReadOnly, "changes are reviewed, so only a person can go back to a point: with quarry undo --to, or on the page", "undo changes by their ids; each is a proposal")
-
 var errHeld = fault.New(fault.ReadOnly, "the trash is not changed while changes are reviewed", "ask the user")
 
 // Restore is refused, because a proposal can't represent it. With OnlyRules it is allowed
@@ -193,35 +191,50 @@ func (g *Gate) Apply(ctx context.Context, set change.Set) (*change.Change, error
 	}
 }
 
-// Undo proposes the undo of a change. If id is a proposal's, it withdraws that.
+// Undo proposes the undo of a change, or of all changes since a point. If id is a
+// proposal's, it withdraws that.
 func (g *Gate) Undo(ctx context.Context, id string, o change.Options) (*change.Change, error) {
-	if o.To != nil && !o.DryRun {
-		return nil, errBack
-	}
-	if IsID(id) {
+	if IsID(id) && o.To == nil {
 		return g.withdraw(id, o)
 	}
 	rules, otherwise := g.rules(o.Client)
 	if otherwise == Accept && len(rules.list) == 0 {
 		return g.inner.Undo(ctx, id, o)
 	}
+	if o.To == nil {
+		o.SkipConflicts = false
+	} else if !o.DryRun { // later changes are not part of the proposal
+		log, err := g.inner.Log(1)
+		if err != nil {
+			return nil, err
+		}
+		to := *o.To
+		for _, c := range log.Changes {
+			to.Upto = c.ID
+		}
+		o.To = &to
+	}
 	dry := o
-	dry.DryRun, dry.SkipConflicts, dry.Rule = true, false, ""
+	dry.DryRun, dry.Rule = true, ""
 	dry.FullDiff = dry.FullDiff || !o.DryRun
 	plan, err := g.inner.Undo(ctx, id, dry)
 	if err != nil || o.DryRun {
 		return plan, err
+	}
+	if plan.Unchanged {
+		plan.DryRun = false
+		return plan, nil
 	}
 	r := g.ruling(ctx, rules, otherwise, &change.Set{}, plan, o.Client)
 	switch r.Action {
 	case Refuse:
 		return nil, &RuledOutError{r.Rule, r.Path}
 	case Accept:
-		o.Rule, o.SkipConflicts = r.Rule, false
+		o.Rule = r.Rule
 		return g.inner.Undo(ctx, firstText(plan.Undoes, plan.PartOf, id), o)
 	}
 	return g.propose(ctx, &Proposal{
-		Client: o.Client, Tool: plan.Tool, Summary: plan.Summary, Undo: firstText(plan.Undoes, plan.PartOf, id), Parts: o.Parts, Files: g.files(ctx, &change.Set{}, plan), Rule: r.Rule,
+		Client: o.Client, Tool: plan.Tool, Summary: plan.Summary, Undo: firstText(plan.Undoes, plan.PartOf, id), Parts: o.Parts, Back: o.To, Skip: o.SkipConflicts, Files: g.files(ctx, &change.Set{}, plan), Rule: r.Rule,
 	}, plan)
 }
 
@@ -241,7 +254,7 @@ func (g *Gate) withdraw(id string, o change.Options) (*change.Change, error) {
 func keyOf(p *Proposal) (string, error) {
 	set := p.Set
 	set.Client, set.Digest = change.Client{}, ""
-	data, err := json.Marshal([]any{p.Client.Name, set, p.Undo, p.Parts})
+	data, err := json.Marshal([]any{p.Client.Name, set, p.Undo, p.Parts, p.Back, p.Skip})
 	if err != nil {
 		return "", err
 	}

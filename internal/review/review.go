@@ -60,7 +60,11 @@ type Proposal struct {
 	Undo   string     `json:"undo,omitempty"`
 	// Parts are the parts of that change to undo; empty means all.
 	Parts []change.UndoPart `json:"parts,omitempty"`
-	Files []File            `json:"files"`
+	// Back is set if the proposal goes back to a point, and Skip if it leaves files with
+	// conflicts.
+	Back  *change.Back `json:"back,omitempty"`
+	Skip  bool         `json:"skip,omitempty"`
+	Files []File       `json:"files"`
 
 	// Rule is the rule that requires a decision; "" if the gate itself does.
 	Rule string `json:"rule,omitempty"`
@@ -263,7 +267,15 @@ func (p *Proposal) applied() string {
 }
 
 // Whole reports whether the proposal can only be accepted or refused as a whole.
-func (p *Proposal) Whole() bool { return p.Undo != "" || len(p.Set.Ops) == 0 }
+func (p *Proposal) Whole() bool { return len(p.Set.Ops) == 0 }
+
+// undoes reports whether the proposal undoes changes.
+func (p *Proposal) undoes() bool { return p.Undo != "" || p.Back != nil }
+
+// undo returns the options of the undo.
+func (p *Proposal) undo() *change.Options {
+	return &change.Options{Client: p.Client, Tool: p.Tool, Proposal: p.ID, Parts: p.Parts, To: p.Back, SkipConflicts: p.Skip}
+}
 
 // Paths returns all paths that the proposal changes.
 func (p *Proposal) Paths() []string {

@@ -52,8 +52,10 @@ func (f *File) has(d change.PathDiff) bool {
 
 // planOf plans a proposal again, with full diffs.
 func planOf(ctx context.Context, ws Workspace, p *Proposal) (*change.Change, error) {
-	if p.Undo != "" {
-		return ws.Undo(ctx, p.Undo, &change.Options{DryRun: true, Parts: p.Parts, FullDiff: true, AllLines: true})
+	if p.undoes() {
+		o := p.undo()
+		o.DryRun, o.FullDiff, o.AllLines = true, true, true
+		return ws.Undo(ctx, p.Undo, o)
 	}
 	set := p.Set
 	set.FullDiff, set.AllLines = true, true

@@ -78,6 +78,7 @@ var regimes = []regime{
 	{name: "sets of several processes", pkg: "./internal/changer", test: "TestSetsTakeTurns"},
 	{name: "changes of other programs", pkg: "./internal/recorder", test: "TestReference"},
 	{name: "going back by author", pkg: "./internal/recorder", test: "TestBackByAuthor"},
+	{name: "going back by author in shared files", pkg: "./internal/recorder", test: "TestOneAuthorInSharedFiles"},
 	{name: "secrets are not recorded", pkg: "./internal/recorder", test: "TestSecretsAreNotKept"},
 	{name: "own files while names swap", pkg: "./internal/rootfs", test: "TestOwnFilesWhileNamesSwap"},
 	{name: "offsets of lines", pkg: ".", test: "TestOffsetsOfLines"},
