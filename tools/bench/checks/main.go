@@ -15,7 +15,6 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -69,11 +68,11 @@ func main() {
 		random: rand.New(rand.NewPCG(*seed, 0)), samples: map[string][]sample{}}
 	defer p.judges.close()
 	for _, dir := range flag.Args() {
-		check := p.versions
+		visit := p.versions
 		if exec.Command("git", "--git-dir", dir, "rev-parse").Run() == nil {
-			check = p.commits
+			visit = p.commits
 		}
-		if err := check(dir); err != nil {
+		if err := visit(dir); err != nil {
 			fmt.Fprintln(os.Stderr, "checks:", err)
 			os.Exit(1)
 		}
@@ -130,32 +129,47 @@ func (p *program) versions(dir string) error {
 
 // commits checks the files changed by the newest commits of a git repository.
 func (p *program) commits(dir string) error {
+	type change struct{ name, before, after string }
+	var changes []change
 	log := exec.Command("git", "--git-dir", dir, "log", "--no-merges", "--no-renames", "--diff-filter=M", "--raw", "--no-abbrev", "--format=", "HEAD")
 	lines, err := log.StdoutPipe()
+	if err == nil {
+		err = log.Start()
+	}
 	if err != nil {
 		return err
 	}
+	for scan := bufio.NewScanner(lines); len(changes) < p.pairs && scan.Scan(); { // ":100644 100644 OLD NEW M\tNAME"
+		meta, name, _ := strings.Cut(scan.Text(), "\t")
+		words := strings.Fields(meta)
+		if len(words) == 5 && strings.HasPrefix(words[1], "100") && languageOf(name, nil) != "" {
+			changes = append(changes, change{name, words[2], words[3]})
+		}
+	}
+	log.Process.Kill()
+	log.Wait()
+
 	cat := exec.Command("git", "--git-dir", dir, "cat-file", "--batch")
 	ask, err := cat.StdinPipe()
 	if err != nil {
 		return err
 	}
 	out, err := cat.StdoutPipe()
+	if err == nil {
+		err = cat.Start()
+	}
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(log.Start(), cat.Start()); err != nil {
-		return err
-	}
-	defer func() {
-		log.Process.Kill()
-		log.Wait()
+	defer cat.Wait()
+	go func() { // not one by one: on a busy machine each answer would be waited for
+		for _, c := range changes {
+			fmt.Fprintln(ask, c.before+"\n"+c.after)
+		}
 		ask.Close()
-		cat.Wait()
 	}()
 	answers := bufio.NewReader(out)
-	blob := func(id string) ([]byte, error) {
-		fmt.Fprintln(ask, id)
+	blob := func() ([]byte, error) {
 		head, err := answers.ReadString('\n')
 		words := strings.Fields(head)
 		if err != nil || len(words) != 3 { // "ID missing": the clone is partial
@@ -169,24 +183,17 @@ func (p *program) commits(dir string) error {
 		_, err = io.ReadFull(answers, text)
 		return text[:n], err
 	}
-	n := 0
-	for scan := bufio.NewScanner(lines); n < p.pairs && scan.Scan(); { // ":100644 100644 OLD NEW M\tNAME"
-		meta, name, _ := strings.Cut(scan.Text(), "\t")
-		words := strings.Fields(meta)
-		if len(words) != 5 || !strings.HasPrefix(words[1], "100") || languageOf(name, nil) == "" {
-			continue
-		}
-		before, err := blob(words[2])
+	for _, c := range changes {
+		before, err := blob()
 		if err != nil {
 			return err
 		}
-		after, err := blob(words[3])
+		after, err := blob()
 		if err != nil {
 			return err
 		}
 		if before != nil && after != nil && len(after) <= check.MaxSize {
-			p.one(name, before, after)
-			n++
+			p.one(c.name, before, after)
 		}
 	}
 	return nil
