@@ -37,11 +37,11 @@ func withMore(one action) action {
 			if i > 0 {
 				a.text = append(a.text, "\n\n"...)
 			}
-			a.text = fmt.Appendf(a.text, "=== %s", args.String("pattern"))
-			if path := args.String("path"); path != "" {
-				a.text = fmt.Appendf(a.text, " in %s", path)
+			where := args.String("path")
+			if where != "" {
+				where = " in " + where
 			}
-			a.text = append(append(a.text, '\n'), got.text...)
+			a.text = fmt.Appendf(a.text, "=== %s%s\n%s", args.String("pattern"), where, got.text)
 			for _, part := range got.receipt {
 				if !slices.Contains(a.receipt, part) {
 					a.receipt = append(a.receipt, part)
