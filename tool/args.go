@@ -24,6 +24,14 @@ type Args struct {
 // Given reports whether the caller gave a parameter; otherwise its value is the default.
 func (a Args) Given(name string) bool { return a.given[name] }
 
+// With returns the arguments together with others, which replace those of the same name.
+func (a Args) With(others Args) Args {
+	a.values, a.given = maps.Clone(a.values), maps.Clone(a.given)
+	maps.Copy(a.values, others.values)
+	maps.Copy(a.given, others.given)
+	return a
+}
+
 // String returns the value of a String parameter; "" if it isn't set.
 func (a Args) String(name string) string { s, _ := a.values[name].(string); return s }
 

@@ -39,6 +39,8 @@ func TestBroken(t *testing.T) {
 		{"branches of C", "a.c", "int f() {}\n", "#if A\nint f() {\n#else\nint f(int a) {\n#endif\n}\n", ""},
 		{"the rest of a macro", "a.c", "int a;\n", "#define X(a) /* b\n*/ \\\n  }\n", ""},
 		{"a comment of C", "a.c", "int a; /* b */\n", "int a; /* b\n", "1: unclosed string or comment"},
+		{"a list of regexes of Ruby", "a.rb", "a = 1\n", "a = f(\n  /b/x,\n  /[(\n" + strings.Repeat("    (?:[0-9A-F]{1,4}:) # one\n", 9) + "  ]/x)\nb = %w['(]\n", ""},
+		{"a sigil of Elixir with its delimiter", "a.ex", "a = 1\n", "a = [~s|b #{c[:d] || :e}|, ~r/f[(]/]\n", ""},
 		{"no language", "a.txt", "(a)", "(a", ""},
 	} {
 		line, problem := Broken(c.file, []byte(c.before), []byte(c.after))

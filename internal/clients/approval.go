@@ -124,12 +124,7 @@ func (l *List) Add(text []byte) ([]byte, error) {
 		if _, there := have[w]; there {
 			continue
 		}
-		n, err := value.FromJSON([]byte(fmt.Sprintf("%q", w)))
-		if err != nil {
-			return nil, err
-		}
-		at := append(value.Keys(l.Path...), value.Step{Kind: value.Next})
-		if text, err = edited(value.JSON, text, value.Edit{At: at, Value: n}); err != nil {
+		if text, err = appended(text, fmt.Sprintf("%q", w), l.Path...); err != nil {
 			return nil, err
 		}
 	}

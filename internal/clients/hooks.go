@@ -98,16 +98,21 @@ func (h *Hooks) Add(text []byte, program string, start bool) ([]byte, error) {
 		if e.matcher != "" {
 			item = `{"matcher":"` + e.matcher + `",` + item[1:]
 		}
-		n, err := value.FromJSON([]byte(item))
-		if err != nil {
-			return nil, err
-		}
-		at := append(value.Keys("hooks", e.name), value.Step{Kind: value.Next})
-		if text, err = edited(value.JSON, text, value.Edit{At: at, Value: n}); err != nil {
+		if text, err = appended(text, item, "hooks", e.name); err != nil {
 			return nil, err
 		}
 	}
 	return text, nil
+}
+
+// appended adds an item to a list in a JSON text.
+func appended(text []byte, item string, list ...string) ([]byte, error) {
+	n, err := value.FromJSON([]byte(item))
+	if err != nil {
+		return nil, err
+	}
+	at := append(value.Keys(list...), value.Step{Kind: value.Next})
+	return edited(value.JSON, text, value.Edit{At: at, Value: n})
 }
 
 // Remove removes Quarry's hooks from text, and lists that become empty. found reports

@@ -18,6 +18,7 @@ const (
 	Typo                 // one edit away
 	Far                  // two edits away
 	Part                 // contains the name
+	Shares               // shares two words with the name
 	reaches = iota
 )
 
@@ -78,7 +79,7 @@ func (b *Best) Add(f Found) {
 // Counts reports whether definitions of a reach are part of the answer. Those of all
 // closer reaches must have been added before. If the exact name is defined, only names
 // that begin with it also count. If names one edit away are defined, less similar names
-// don't count.
+// don't count. Names that share words with the name count if there are no others.
 func (b *Best) Counts(of Reach) bool {
 	begin := b.lists[Begins].total
 	switch {
@@ -90,6 +91,8 @@ func (b *Best) Counts(of Reach) bool {
 		return true
 	case b.lists[Typo].total > 0:
 		return false
+	case of == Shares:
+		return begin+b.lists[Far].total+b.lists[Part].total == 0
 	case of == Far:
 		return begin == 0
 	case begin == 0:

@@ -11,6 +11,7 @@ import (
 	"quarry/fault"
 	"quarry/internal/rank"
 	"quarry/internal/symbols"
+	"quarry/internal/terms"
 	"quarry/search"
 )
 
@@ -24,7 +25,8 @@ type Name struct {
 	fuzzy     bool
 	kinds     *[symbols.KindEnd]bool // nil means all kinds
 	typo      *typo
-	upper     bool // the name has a capital letter
+	upper     bool     // the name has a capital letter
+	parts     [][]byte // the words of the name, folded, longest first; nil if there is one
 }
 
 // Compile prepares a query for definitions.
@@ -53,7 +55,7 @@ func Compile(q *search.SymbolQuery) (*Name, error) {
 		n.folded = symbols.Key(n.container[len(n.container)-1])
 	}
 	if n.fuzzy {
-		n.typo = newTypo(n.key)
+		n.typo, n.parts = newTypo(n.key), partsOf(n.text)
 	}
 	return n, nil
 }
@@ -119,8 +121,39 @@ func (n *Name) Likeness(name, key []byte) (float64, Reach) {
 	case bytes.IndexByte(name, '.') >= 0 && bytes.Contains(symbols.AppendFolded(nil, name), n.wanted):
 		return 1.5, Part // for example Node in Node.js, whose key is made of the last component
 	}
+	if shared := n.shared(key); shared > 1 {
+		return float64(shared) + float64(len(n.key))/float64(len(n.key)+len(key)), Shares
+	}
 	return 0, Same
 }
+
+// partsOf returns the words of a name that are worth looking for in other names. It returns nil
+// unless there are two.
+func partsOf(name string) [][]byte {
+	var parts [][]byte
+	terms.EachPart([]byte(name), func(start, end int, _ bool) {
+		if part := symbols.AppendFolded(nil, []byte(name[start:end])); end-start >= minShared && !slices.ContainsFunc(parts, func(p []byte) bool { return bytes.Equal(p, part) }) {
+			parts = append(parts, part)
+		}
+	})
+	if len(parts) < 2 {
+		return nil
+	}
+	slices.SortStableFunc(parts, func(a, b []byte) int { return len(b) - len(a) })
+	return parts
+}
+
+func (n *Name) shared(key []byte) (count int) {
+	for _, part := range n.parts {
+		if bytes.Contains(key, part) {
+			count++
+		}
+	}
+	return count
+}
+
+// Parts returns the words of the name. Each name that shares two of them contains one of these.
+func (n *Name) Parts() [][]byte { return n.parts[:max(len(n.parts)-1, 0)] }
 
 // hasUpper reports whether a name has a capital letter.
 func hasUpper(name []byte) bool {
@@ -164,6 +197,9 @@ func (n *Name) Between(of Reach) func(lo, hi []byte) bool {
 
 // minPart is the minimum length of a name that is also searched inside other names.
 const minPart = 3
+
+// minShared is the minimum length of a word that names can share.
+const minShared = 4
 
 // Containers are compared first, so each of these values exceeds the rest of a score.
 const (

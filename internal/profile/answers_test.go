@@ -73,6 +73,7 @@ func TestShow(t *testing.T) {
 		{`{"pattern":"func helper","show":"definitions"}`, "1 match in 1 file\n\n## store.go:20-26 helper\nfunc helper() int {\n\tx := 1\n\tx++\n\tx++\n\tx++\n\treturn x\n}"},
 		{`{"pattern":"name string","show":"definitions"}`, "1 match in 1 file\n\n## store.go:5-8 struct Store\n// Store keeps things.\ntype Store struct {\n\tname string\n}"},
 		{`{"pattern":"defer","context_lines":1}`, "1 match in 1 file\n# store.go\n15- }\n@@ Store.Open\n16: defer f.Close()\n17- return nil"},
+		{`{"pattern":"defer","more":[{"pattern":"limit","path":"src/app.ts"},{"pattern":"zzz","glob":"*.ts"}],"show":"count"}`, "=== defer\n1 match in 1 file\n\n=== limit in src/app.ts\n1 match in 1 file\n\n=== zzz\nNo matches.\n[searched the whole workspace, glob \"*.ts\", without hidden and ignored files]"},
 		{`{"pattern":"s.name)","literal":true}`, "1 match in 1 file\n# store.go\n@@ Store.Open\n12: f, err := os.Open(s.name)"},
 	} {
 		if got := callText(t, r, "search_files", c.args); got != c.want {

@@ -96,5 +96,5 @@ func (c *call) room() int {
 	if shown := c.clientRoom(); shown > 0 {
 		room = min(room, shown)
 	}
-	return room
+	return room / max(c.sharing, 1)
 }

@@ -57,11 +57,12 @@ func (c *call) limitsUnless(number string) render.Limits {
 type call struct {
 	*env
 	tool.Args
-	tool   *tool.Tool
-	client tool.Client // the caller
-	narrow float64     // share of the client's room to use; 0 means all
-	watch  progress.Count
-	last   bool // no further call continues the answer
+	tool    *tool.Tool
+	client  tool.Client // the caller
+	narrow  float64     // share of the client's room to use; 0 means all
+	sharing int         // number of searches that share the room; 0 means one
+	watch   progress.Count
+	last    bool // no further call continues the answer
 	// overlay reports that the answer relies on events of an overlay.
 	overlay bool
 	told    bool // the receipt already counts the files not searched

@@ -18,6 +18,9 @@ func codeDialect() *dialect {
 					orSeveral(need(str("pattern", "Regex, line by line; look-around works"))),
 					str("path", "File or folder"),
 					orList(str("glob", "Files: *.ts, src/**, !{a,b/**}")),
+					{Name: "more", Kind: tool.Objects, Description: "Further searches", Fields: []tool.Param{
+						need(str("pattern", "")), str("path", ""), orList(str("glob", "")),
+					}},
 					boolean("ignore_case", ""),
 					integer("context_lines", "Default 0", 0),
 					paramShow,
@@ -29,7 +32,7 @@ func codeDialect() *dialect {
 					unlisted(integer("max_results", "Maximum number of lines", 1)),
 					unlisted(paramHidden), unlisted(paramIgnored), unlisted(paramChanged),
 				},
-				action: searchByLines,
+				action: withMore(searchByLines),
 			},
 			{
 				name: "search_code", title: "Search code",

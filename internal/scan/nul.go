@@ -88,14 +88,20 @@ func (f *file) stopAtNUL() bool {
 	return true
 }
 
-// atNUL reports whether a matching line is omitted because it contains or follows a NUL.
-func (f *file) atNUL(block []byte, h hit) bool {
+// lookForNUL notes a NUL in a line if the rule looks for NULs by line.
+func (f *file) lookForNUL(block []byte, h hit) *nulls {
 	n := &f.nulls
 	if n.rule == search.StopAtNULMapped || n.rule == search.MentionNULMapped {
 		if i := bytes.IndexByte(block[h.start:h.end], 0); i >= 0 && !n.seen {
 			f.foundNUL(h.start + i)
 		}
 	}
+	return n
+}
+
+// atNUL reports whether a matching line is omitted because it contains or follows a NUL.
+func (f *file) atNUL(block []byte, h hit) bool {
+	n := f.lookForNUL(block, h)
 	switch {
 	case !n.seen:
 		return false
@@ -119,12 +125,7 @@ func (f *file) atNUL(block []byte, h hit) bool {
 // contextAtNUL reports whether a context line is omitted because it contains or follows a
 // NUL. As in ripgrep, the search then ends.
 func (f *file) contextAtNUL(block []byte, h hit) bool {
-	n := &f.nulls
-	if n.rule == search.StopAtNULMapped || n.rule == search.MentionNULMapped {
-		if i := bytes.IndexByte(block[h.start:h.end], 0); i >= 0 && !n.seen {
-			f.foundNUL(h.start + i)
-		}
-	}
+	n := f.lookForNUL(block, h)
 	f.done = f.done || n.seen
 	return n.seen
 }

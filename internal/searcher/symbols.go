@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -186,7 +187,7 @@ func (s *symbolRun) under(ctx context.Context, from *candidates) error {
 	}
 	// Less similar names are looked up only if there are few better ones. With several
 	// folders this can't be known here, so then all of them are looked up.
-	for _, of := range []lookup.Reach{lookup.Typo, lookup.Far, lookup.Part} {
+	for _, of := range []lookup.Reach{lookup.Typo, lookup.Far, lookup.Part, lookup.Shares} {
 		if len(s.q.Paths) <= 1 && !s.best.Counts(of) {
 			continue
 		}
@@ -211,6 +212,20 @@ func (s *symbolRun) unknown(v *index.CountedView, from *candidates) error {
 // as of says. For lookup.Begins, it also adds the definitions of the name itself.
 func (s *symbolRun) view(v *index.CountedView, of lookup.Reach, from *candidates) error {
 	in := &definedIn{symbolRun: s, view: v, passes: &from.passes, number: make([]int32, v.Documents()), of: of}
+	if of == lookup.Shares {
+		for i, part := range s.name.Parts() {
+			before := s.name.Parts()[:i]
+			if err := v.Names(index.NameQuery{Part: part}, func(d *index.Defined) bool {
+				if !slices.ContainsFunc(before, func(p []byte) bool { return bytes.Contains(d.Key, p) }) {
+					in.add(d)
+				}
+				return in.err == nil
+			}); cmp.Or(err, in.err) != nil {
+				return cmp.Or(err, in.err)
+			}
+		}
+		return nil
+	}
 	if s.name.Fuzzy() {
 		q := index.NameQuery{Between: s.name.Between(of)}
 		switch of {

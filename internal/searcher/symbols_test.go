@@ -22,6 +22,7 @@ func TestSymbols(t *testing.T) {
 		"conn.py":             "class Conn:\n    def close(self):\n        Open()\n",
 		"use.go":              "package main\n\nfunc main() { store.Open() }\n",
 		"README.md":           "# Open\n\ntext\n",
+		"reader.go":           "package read\n\nfunc newIndexReader() {}\n\nfunc indexed() {}\n\nfunc indexReaders() {}\n",
 	}, nil)
 	names := func(q search.SymbolQuery) []string {
 		t.Helper()
@@ -49,6 +50,8 @@ func TestSymbols(t *testing.T) {
 		{search.SymbolQuery{Name: "Store", Kind: "type"}, []string{"store/store.go:6 struct Store"}},
 		{search.SymbolQuery{Name: "Opne", Fuzzy: true, Kind: "function"}, []string{"store/store.go:4 function Open", "store/store_test.go:3 function Open"}},
 		{search.SymbolQuery{Name: "store::close", Fuzzy: true, Kind: "method"}, []string{"store/store.go:8 method Close", "conn.py:2 method close"}},
+		{search.SymbolQuery{Name: "OpenReaderOfIndex", Fuzzy: true}, []string{"reader.go:7 function indexReaders", "reader.go:3 function newIndexReader"}}, // share two words
+		{search.SymbolQuery{Name: "IndexLog", Fuzzy: true}, nil},
 		{search.SymbolQuery{Scope: search.Scope{Globs: []string{"*.py"}}}, []string{"conn.py:1 class Conn", "conn.py:2 method close"}},
 	} {
 		if diff := cmp.Diff(c.want, names(c.q)); diff != "" {

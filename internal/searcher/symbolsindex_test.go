@@ -102,6 +102,7 @@ func TestSymbolsIndexIsShared(t *testing.T) {
 	}{
 		{"", "", "openFile", 2}, {"secret/**", "", "openFile", 1}, {"", "", "openVaul", 1}, {"secret/**", "", "openVaul", 0},
 		{"secret/**", "", "openVault", 0}, {"", "secret", "openFile", 1},
+		{"", "", "makeVaultOpen", 1}, {"secret/**", "", "makeVaultOpen", 0}, // names with two words of it
 	} {
 		opts := &quarry.Options{Index: place}
 		if c.deny != "" {
@@ -172,7 +173,7 @@ func TestManyNames(t *testing.T) {
 	for range regime.Size(150, 2000) {
 		n := names[r.IntN(len(names))]
 		at := r.IntN(len(n) - 1)
-		n = []string{n, n[:at] + n[at+1:], n[:at] + n[at:at+1] + n[at:], n[:at] + n[at+1:at+2] + n[at:at+1] + n[at+2:], strings.ReplaceAll(strings.ToUpper(n), "_", ""), n[:at+1]}[r.IntN(6)]
+		n = []string{n, n[:at] + n[at+1:], n[:at] + n[at:at+1] + n[at:], n[:at] + n[at+1:at+2] + n[at:at+1] + n[at+2:], strings.ReplaceAll(strings.ToUpper(n), "_", ""), n[:at+1], words[r.IntN(len(words))] + "SurelyNever_" + words[r.IntN(len(words))]}[r.IntN(7)]
 		queries = append(queries, search.SymbolQuery{Name: n})
 	}
 	some := 0

@@ -146,6 +146,11 @@ func (s *source) ternaryColon(p int) bool {
 
 // inAngle reports whether token i is between < and > of type parameters.
 func (s *source) inAngle(i int) bool {
+	return s.angleBefore(i, func(k int) bool { return s.angleFrom(k) > i })
+}
+
+// angleBefore reports whether a < before token i, in the same brackets, is wanted.
+func (s *source) angleBefore(i int, wanted func(k int) bool) bool {
 	for k, n := i-1, 0; k >= 0 && n < 60; k, n = k-1, n+1 {
 		if s.kindAt(k) == closing && s.toks[k].mate >= 0 {
 			k = int(s.toks[k].mate)
@@ -154,7 +159,7 @@ func (s *source) inAngle(i int) bool {
 		if c := s.kindAt(k); c == separator || c == opening {
 			return false
 		}
-		if s.is(k, "<") && s.angleFrom(k) > i {
+		if s.is(k, "<") && wanted(k) {
 			return true
 		}
 	}
@@ -264,22 +269,7 @@ func (m *matching) hasWord(w string) bool {
 
 // closesAngle reports whether > at i closes type arguments.
 func (s *source) closesAngle(i int) bool {
-	if !s.generics {
-		return false
-	}
-	for k, n := i-1, 0; k >= 0 && n < 60; k, n = k-1, n+1 {
-		if s.kindAt(k) == closing && s.toks[k].mate >= 0 {
-			k = int(s.toks[k].mate)
-			continue
-		}
-		if c := s.kindAt(k); c == separator || c == opening {
-			return false
-		}
-		if s.is(k, "<") && s.angle(k) == i+1 {
-			return true
-		}
-	}
-	return false
+	return s.generics && s.angleBefore(i, func(k int) bool { return s.angle(k) == i+1 })
 }
 
 // endsAt reports whether a match of the pattern may end before token e.

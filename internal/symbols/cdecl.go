@@ -166,12 +166,7 @@ func (r *cReader) functionName(i, open int) (name string, at int) {
 		return r.qualifiers("operator ()", op, i), op
 	}
 	if r.cpp && r.byteAt(k) == '>' { // f<int>(...)
-		for back := k; back > i && back > k-60; back-- {
-			if r.byteAt(back) == '<' && r.angles(back) == k+1 {
-				k = back - 1
-				break
-			}
-		}
+		k = r.beforeAngles(k, i)
 	}
 	if !r.isWord(k) || r.in(k, cNotNames) || k > i && (r.is(k-1, ".") || r.is(k-1, ">") && r.is(k-2, "-")) {
 		return "", 0
@@ -184,17 +179,22 @@ func (r *cReader) functionName(i, open int) (name string, at int) {
 	return r.qualifiers(name, k, i), at
 }
 
+// beforeAngles returns the token before the <...> that ends at k, or k.
+func (r *cReader) beforeAngles(k, i int) int {
+	for back := k; back > i && back > k-60; back-- {
+		if r.byteAt(back) == '<' && r.angles(back) == k+1 {
+			return back - 1
+		}
+	}
+	return k
+}
+
 // qualifiers adds the A::B:: before token k to the front of a name.
 func (r *cReader) qualifiers(name string, k, i int) string {
 	for n := 0; n < 8 && r.cpp && k-2 >= i && r.is(k-1, ":") && r.is(k-2, ":"); n++ {
 		k -= 3
 		if k >= i && r.byteAt(k) == '>' {
-			for back := k; back > i && back > k-60; back-- {
-				if r.byteAt(back) == '<' && r.angles(back) == k+1 {
-					k = back - 1
-					break
-				}
-			}
+			k = r.beforeAngles(k, i)
 		}
 		if k < i || !r.isWord(k) {
 			break

@@ -40,6 +40,10 @@ func (l *lexer) sigil() bool {
 	if l.peek(n+1) == open && l.peek(n+2) == open && (open == '"' || open == '\'') {
 		return l.until(n+3, string([]byte{open, open, open}), true)
 	}
+	if l.peek(1) >= 'a' && bytes.IndexByte([]byte(`|/"'`), open) >= 0 {
+		l.at += n // #{...} may contain the delimiter
+		return l.rubyString(open)
+	}
 	return l.balanced(l.at, l.at+n)
 }
 

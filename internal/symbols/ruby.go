@@ -130,7 +130,7 @@ func (l *lexer) rubyRegex() bool {
 	if spaced {
 		return l.regex(0)
 	}
-	if l.newLine {
+	if l.newLine && !l.operand() {
 		return l.regex(200)
 	}
 	return l.regex(maxRegex) // with the x flag it has several lines

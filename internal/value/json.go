@@ -214,14 +214,7 @@ func (n *Node) writeJSON(b *strings.Builder, indent, unit string) {
 }
 
 func (f *jsonText) bracketed(n *Node) *bracketed {
-	b := &bracketed{text: f.d.text, span: n.Span, comment: slashes, eol: f.d.eol}
-	for _, m := range n.Members {
-		b.parts = append(b.parts, splice.Span{Start: m.Place.Start, End: m.Value.End})
-	}
-	for _, item := range n.Items {
-		b.parts = append(b.parts, item.Span)
-	}
-	return b
+	return bracketedOf(f.d, n, slashes)
 }
 
 // indent returns the indentation of the parts of a map or list.

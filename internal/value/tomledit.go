@@ -169,8 +169,10 @@ func (f *tomlText) extent(n *Node, span splice.Span) splice.Span {
 	return span
 }
 
-func (f *tomlText) bracketed(n *Node) *bracketed {
-	b := &bracketed{text: f.d.text, span: n.Span, comment: hashes, eol: f.d.eol}
+func (f *tomlText) bracketed(n *Node) *bracketed { return bracketedOf(f.d, n, hashes) }
+
+func bracketedOf(d *Doc, n *Node, comment comments) *bracketed {
+	b := &bracketed{text: d.text, span: n.Span, comment: comment, eol: d.eol}
 	for _, m := range n.Members {
 		if m.Value.toml != nil { // the table is written as a = { b = 1 }
 			for _, inner := range m.Value.Members {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,7 +11,7 @@ import (
 	"time"
 )
 
-// Every task has a judge that can fail, and a known solution. Two kinds are for tuning, and two are
+// Every task has a judge that can fail, and a known solution. Two kinds are for tuning, and six are
 // only measured.
 func TestKinds(t *testing.T) {
 	use := map[string]int{}
@@ -29,7 +30,7 @@ func TestKinds(t *testing.T) {
 		}
 		for _, task := range k.Tasks {
 			j := judges[task.ID]
-			if len(j.Run)+len(j.Absent)+len(j.Present)+len(j.Answers) == 0 && j.Changed == nil {
+			if len(j.Run)+len(j.Absent)+len(j.Present)+len(j.Answers)+len(j.Moves) == 0 && j.Changed == nil && j.Values == "" && !j.Kept {
 				t.Errorf("%s %s: the judge judges nothing", name, task.ID)
 			}
 			if j.From == "" && j.Solve.Script == "" && j.Solve.Answers == "" {
@@ -47,8 +48,8 @@ func TestKinds(t *testing.T) {
 			}
 		}
 	}
-	if use["tuning"] != 2 || use["measured"] != 2 || len(use) != 2 {
-		t.Errorf("uses of the kinds: %v, want two for tuning and two only measured", use)
+	if use["tuning"] != 2 || use["measured"] != 6 || len(use) != 2 {
+		t.Errorf("uses of the kinds: %v, want two for tuning and six only measured", use)
 	}
 }
 
@@ -154,6 +155,55 @@ func TestChanged(t *testing.T) {
 	}
 	if got := decide(); got != "_ is gone" {
 		t.Errorf("a file gone: %q", got)
+	}
+}
+
+// The judge of moves accepts every way of writing a link that leads to the same note.
+func TestMoves(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("needs git")
+	}
+	dir := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		file := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("A/a.md", "[[b]] [b](../B/b.md#x) ![[p.png|100]] `[[A/a]]`\n")
+	write("B/b.md", "[[A/a|text]] [[a]]\n")
+	write("B/p.png", "p")
+	if err := committed(dir); err != nil {
+		t.Fatal(err)
+	}
+	decide := func() string {
+		var why []string
+		if err := decideMoves(dir, []move{{"A", "C/D"}}, func(f string, args ...any) { why = append(why, fmt.Sprintf(f, args...)) }); err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(why, "; ")
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "C"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(filepath.Join(dir, "A"), filepath.Join(dir, "C", "D")); err != nil {
+		t.Fatal(err)
+	}
+	if got := decide(); !strings.Contains(got, "B/b.md are wrong") || !strings.Contains(got, "C/D/a.md are wrong") {
+		t.Errorf("stale links: %q", got)
+	}
+	write("C/D/a.md", "[[B/b|b]] [b](../../B/b.md#x) ![[B/p.png|100]] `[[A/a]]`\n")
+	write("B/b.md", "[[C/D/a|text]] [[a]]\n")
+	if got := decide(); got != "" {
+		t.Errorf("solved: %q", got)
+	}
+	write("B/b.md", "[[C/D/a]] [[a]]\n")
+	if got := decide(); got != "links or text of B/b.md are wrong" {
+		t.Errorf("a displayed text is gone: %q", got)
 	}
 }
 

@@ -51,11 +51,14 @@ func (t trial) checkTask(k *kind, task task, j judge, out io.Writer) (bool, erro
 	if err := t.plant(k, task, r); err != nil {
 		return false, err
 	}
+	if err := t.happen(r, task); err != nil {
+		return false, err
+	}
 	untouched, err := t.decide(k, task, j, r.tree(task.ID), "")
 	if err != nil {
 		return false, err
 	}
-	if err := t.solve(k, j, r.tree(task.ID)); err != nil {
+	if err := t.solve(k, task, j, r.tree(task.ID)); err != nil {
 		return false, err
 	}
 	solved, err := t.decide(k, task, j, r.tree(task.ID), j.Solve.Answers)
@@ -71,7 +74,24 @@ func (t trial) checkTask(k *kind, task task, j judge, out io.Writer) (bool, erro
 }
 
 // solve applies the known solution, which is a commit's files or a script.
-func (t trial) solve(k *kind, j judge, tree string) error {
+func (t trial) solve(k *kind, task task, j judge, tree string) error {
+	if j.Values != "" {
+		return writeServices(tree, j.Values)
+	}
+	if j.Kept {
+		c := command{Args: []string{"bash", "-c", "git reset -q --hard && git clean -qfdx"}}
+		if text, err := c.run(tree); err != nil {
+			return fmt.Errorf("%w\n%s", err, text)
+		}
+		for _, s := range task.Before {
+			if !s.Undo {
+				if err := s.run(tree); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
 	if j.From != "" {
 		place := t.places[k.Source.Name]
 		names, err := exec.Command("git", "-C", place, "diff", "--name-only", "-z", j.From+"^", j.From).Output()

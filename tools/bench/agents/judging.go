@@ -105,6 +105,21 @@ func (t trial) decide(k *kind, task task, j judge, tree, answers string) (verdic
 	for _, a := range j.Answers {
 		a.decide(answers, fail)
 	}
+	if len(j.Moves) > 0 {
+		if err := decideMoves(tree, j.Moves, fail); err != nil {
+			return v, err
+		}
+	}
+	if j.Values != "" {
+		if err := decideServices(tree, j.Values, fail); err != nil {
+			return v, err
+		}
+	}
+	if j.Kept {
+		if err := decideKept(tree, task, fail); err != nil {
+			return v, err
+		}
+	}
 	v.Solved = len(v.Why) == 0
 	return v, nil
 }
@@ -232,14 +247,11 @@ func (c changed) decide(tree string, fail func(string, ...any)) error {
 	if err != nil {
 		return err
 	}
-	before, err := os.MkdirTemp("", "before")
+	before, err := original(tree)
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(before)
-	if err := exportCommit(tree, firstCommit(tree), before); err != nil {
-		return err
-	}
 	texts := map[string][]byte{}
 	if err := files(tree, func(path string, text []byte) error { texts[path] = text; return nil }); err != nil {
 		return err
@@ -278,6 +290,44 @@ func (c changed) decide(tree string, fail func(string, ...any)) error {
 		}
 	}
 	return err
+}
+
+// original writes the first commit of a tree to a temporary folder.
+func original(tree string) (string, error) {
+	dir, err := os.MkdirTemp("", "before")
+	if err != nil {
+		return "", err
+	}
+	return dir, exportCommit(tree, firstCommit(tree), dir)
+}
+
+// decideKept compares a tree with the one that the steps without Undo make from the first commit.
+func decideKept(tree string, task task, fail func(string, ...any)) error {
+	expected, err := original(tree)
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(expected)
+	for _, s := range task.Before {
+		if !s.Undo {
+			if err := s.run(expected); err != nil {
+				return err
+			}
+		}
+	}
+	differ, err := treesDiffer(expected, tree)
+	for _, name := range differ {
+		fail("%s is not as it was before the damage", name)
+	}
+	return err
+}
+
+func (s step) run(dir string) error {
+	c := command{Args: []string{"bash", "-e", "-c", s.Script}}
+	if text, err := c.run(dir); err != nil {
+		return fmt.Errorf("%s: %w\n%s", s.Script, err, text)
+	}
+	return nil
 }
 
 func firstCommit(tree string) string {

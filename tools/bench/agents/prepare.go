@@ -62,6 +62,11 @@ func (t trial) prepare(p preparation, out io.Writer) error {
 	if err := t.define(r, k); err != nil {
 		return err
 	}
+	for _, task := range k.Tasks {
+		if err := t.happen(r, task); err != nil {
+			return fmt.Errorf("%s: %w", task.ID, err)
+		}
+	}
 	if err := r.save(); err != nil {
 		return err
 	}
@@ -175,6 +180,45 @@ func (t trial) define(r *runRecord, k *kind) error {
 	}
 	r.Definitions = len(data)
 	return os.WriteFile(filepath.Join(r.dir, "definitions.json"), append(data, '\n'), 0o644)
+}
+
+// happen runs the steps before a task. In the quarry arm, a server records each as an entry of its
+// own.
+func (t trial) happen(r *runRecord, task task) error {
+	if len(task.Before) == 0 {
+		return nil
+	}
+	if r.Arm == "quarry" {
+		s, err := t.connect(context.Background(), r, task.ID, nil, "--record")
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+	}
+	for i, s := range task.Before {
+		if err := s.run(r.tree(task.ID)); err != nil {
+			return err
+		}
+		for start := time.Now(); r.Arm == "quarry"; time.Sleep(200 * time.Millisecond) {
+			c := exec.Command(r.Program, "log", "--json", "--root", r.tree(task.ID))
+			c.Env = r.environment()
+			text, err := c.Output()
+			if err != nil {
+				return fmt.Errorf("quarry log: %w%s", err, stderrOf(err))
+			}
+			var log struct{ Changes []struct{} }
+			if err := json.Unmarshal(text, &log); err != nil {
+				return err
+			}
+			if len(log.Changes) > i {
+				break
+			}
+			if time.Since(start) > time.Minute {
+				return fmt.Errorf("step %d was not recorded", i+1)
+			}
+		}
+	}
+	return nil
 }
 
 // commands writes the scripts DIR/call, DIR/sh and DIR/answer, which agents run.

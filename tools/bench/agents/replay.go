@@ -5,9 +5,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -49,8 +51,8 @@ func (t trial) replay(r *runRecord, out io.Writer) error {
 		word := "equal"
 		if diff, err := treesDiffer(r.tree(task.ID), fresh.tree(task.ID)); err != nil {
 			return err
-		} else if diff != "" {
-			word = "DIFFERENT: " + diff
+		} else if len(diff) > 0 {
+			word = "DIFFERENT: " + strings.Join(diff, ", ")
 			different++
 		}
 		fmt.Fprintf(out, "%s %s: %d calls replayed, trees %s\n", r.Name, task.ID, n, word)
@@ -103,22 +105,19 @@ func (t trial) again(r, fresh *runRecord, task string, log []entry) (int, error)
 	return n, nil
 }
 
-// treesDiffer returns the name of a file that differs between two trees, or "".
-func treesDiffer(a, b string) (string, error) {
+// treesDiffer returns the names of the files that differ between two trees.
+func treesDiffer(a, b string) ([]string, error) {
 	texts := map[string][]byte{}
 	if err := files(a, func(path string, text []byte) error { texts[path] = text; return nil }); err != nil {
-		return "", err
+		return nil, err
 	}
-	found := ""
+	var differ []string
 	err := files(b, func(path string, text []byte) error {
 		if old, ok := texts[path]; !ok || !bytes.Equal(old, text) {
-			found = path
+			differ = append(differ, path)
 		}
 		delete(texts, path)
 		return nil
 	})
-	for path := range texts {
-		found = path
-	}
-	return found, err
+	return slices.Sorted(slices.Values(slices.AppendSeq(differ, maps.Keys(texts)))), err
 }

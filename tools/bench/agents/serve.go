@@ -171,12 +171,12 @@ func callTool(s *mcp.ClientSession, c toolCall) result {
 
 // connect starts the program in the tree of a task and initializes the session. If log isn't nil,
 // every message is written to it.
-func (t trial) connect(ctx context.Context, r *runRecord, task string, log io.Writer) (*mcp.ClientSession, error) {
+func (t trial) connect(ctx context.Context, r *runRecord, task string, log io.Writer, more ...string) (*mcp.ClientSession, error) {
 	tree, err := filepath.EvalSymlinks(r.tree(task))
 	if err != nil {
 		return nil, fmt.Errorf("no tree of task %s: %w", task, err)
 	}
-	args := []string{"mcp", "--root", tree, "--profile", r.Profile}
+	args := append([]string{"mcp", "--root", tree, "--profile", r.Profile}, more...)
 	if r.Tools != "" {
 		args = append(args, "--tools", r.Tools)
 	}

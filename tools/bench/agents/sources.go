@@ -63,6 +63,8 @@ func (t trial) export(s source, commit, to string) error {
 		if place, err = moduleDir(s.Module); err == nil {
 			err = copyTree(place, to)
 		}
+	case s.Made != "":
+		err = writeServices(to, "")
 	case place == "" && s.Git != "":
 		err = fmt.Errorf("clone %s and give -source %s=DIRECTORY", s.Git, s.Name)
 	case place == "":

@@ -28,6 +28,13 @@ type task struct {
 	Commit string `json:"commit"` // of the source's git repository
 	Shared bool   `json:"shared"` // the tree is read-only, and all runs share it
 	Text   string `json:"text"`
+	Before []step `json:"before"` // what happened in the tree after its first commit
+}
+
+// step is a change that others made before the agent starts. The quarry arm records it.
+type step struct {
+	Script string `json:"script"` // for bash
+	Undo   bool   `json:"undo"`   // the agent must undo it, and keep the other steps
 }
 
 // source is a tree that is not committed here: a git repository, a version of a Go module, or an
@@ -37,6 +44,7 @@ type source struct {
 	Git     string            `json:"git"`     // where it is published; prepare takes -source NAME=DIR
 	Module  string            `json:"module"`  // path@version, from the Go module proxy
 	Package string            `json:"package"` // Debian package and version; prepare takes -source NAME=FOLDER
+	Made    string            `json:"made"`    // by this program: "services"
 	Add     map[string]string `json:"add"`     // files that we add to the tree
 }
 
@@ -51,7 +59,10 @@ type judge struct {
 	Exists  []string  `json:"exists"`  // paths that must exist
 	Gone    []string  `json:"gone"`
 	Answers []answer  `json:"answers"`
-	Solve   solution  `json:"solve"` // if From does not name a commit
+	Moves   []move    `json:"moves"`  // the links of a vault must lead to the same notes after these moves
+	Values  string    `json:"values"` // the change that every file of services must show
+	Kept    bool      `json:"kept"`   // the tree must be the steps before without those to be undone
+	Solve   solution  `json:"solve"`  // if From does not name a commit
 }
 
 // solution is a known solution, which check uses to test the judge.

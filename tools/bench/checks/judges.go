@@ -44,7 +44,7 @@ while (($f = fgets(STDIN)) !== false) {
 `},
 	"Ruby": {[]string{"ruby", "-W0"}, "judge.rb", `
 STDOUT.sync = true
-while f = gets
+while f = $stdin.gets # not from the files in ARGV
   begin
     RubyVM::AbstractSyntaxTree.parse(File.read(f.chomp, encoding: 'UTF-8')); puts 'ok'
   rescue Exception

@@ -1,9 +1,10 @@
 // Checks compares internal/check with the languages' own parsers on real files.
 //
-//	scripts/tool bench/checks [-npm node_modules] [-break 300] [-seed 1] DIR...
+//	scripts/tool bench/checks [-npm node_modules] [-break 300] [-seed 1] [-pairs 2000] DIR...
 //
-// Each DIR contains several versions of one package, each in a folder. Every file that differs
-// between two successive versions is checked as a change. If the check raises an alarm, the
+// Each DIR is a git repository, or contains several versions of one package, each in a folder. Every
+// file that a commit changes (the newest -pairs of them), or that differs between two successive
+// versions, is checked as a change. If the check raises an alarm, the
 // language's own parser confirms or refutes it. Each file is also checked by itself; a finding is
 // false if the parser accepts the file. With -break, the given number of files of each language
 // lose a bracket, a quote, a colon or an indentation. Of those that the parser then rejects, the
@@ -12,15 +13,19 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"flag"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -40,26 +45,40 @@ type program struct {
 	judges  *judges
 	tallies map[string]*tally
 	show    bool
-	samples map[string][]string // files to be broken
+	pairs   int
+	random  *rand.Rand
+	samples map[string][]sample // files to be broken
 }
+
+type sample struct {
+	name string
+	text []byte
+}
+
+const maxSamples = 2000 // of a language
 
 func main() {
 	npm := flag.String("npm", os.Getenv("QUARRY_NPM"), "the folder node_modules with typescript, yaml and smol-toml")
 	broken := flag.Int("break", 0, "how many files of each language to break")
 	seed := flag.Uint64("seed", 1, "of the random numbers")
 	show := flag.Bool("show", false, "print every untrue finding")
+	pairs := flag.Int("pairs", 2000, "how many changed files of a git repository to check")
 	flag.Parse()
-	p := &program{judges: &judges{npm: *npm}, tallies: map[string]*tally{}, show: *show, samples: map[string][]string{}}
+	p := &program{judges: &judges{npm: *npm}, tallies: map[string]*tally{}, show: *show, pairs: *pairs,
+		random: rand.New(rand.NewPCG(*seed, 0)), samples: map[string][]sample{}}
 	defer p.judges.close()
 	for _, dir := range flag.Args() {
-		if err := p.versions(dir); err != nil {
+		visit := p.versions
+		if exec.Command("git", "--git-dir", dir, "rev-parse").Run() == nil {
+			visit = p.commits
+		}
+		if err := visit(dir); err != nil {
 			fmt.Fprintln(os.Stderr, "checks:", err)
 			os.Exit(1)
 		}
 	}
-	r := rand.New(rand.NewPCG(*seed, 0))
 	for _, language := range slices.Sorted(maps.Keys(p.samples)) {
-		p.breakSome(r, language, *broken)
+		p.breakSome(p.random, language, *broken)
 	}
 	fmt.Printf("%-12s %7s %7s %7s %7s %9s %7s %7s %7s %s\n", "language", "files", "pairs", "alarms", "refuted", "findings", "untrue", "broken", "found", "slowest for 100 KB")
 	for _, language := range slices.Sorted(maps.Keys(p.tallies)) {
@@ -94,7 +113,7 @@ func (p *program) versions(dir string) error {
 				return err
 			}
 			if now[rel] = text; !bytes.Equal(before[rel], text) {
-				p.one(file, filepath.ToSlash(rel), before[rel], text)
+				p.one(filepath.ToSlash(rel), before[rel], text)
 			}
 			return nil
 		})
@@ -103,6 +122,78 @@ func (p *program) versions(dir string) error {
 		}
 		if len(now) > 0 {
 			before = now
+		}
+	}
+	return nil
+}
+
+// commits checks the files changed by the newest commits of a git repository.
+func (p *program) commits(dir string) error {
+	type change struct{ name, before, after string }
+	var changes []change
+	log := exec.Command("git", "--git-dir", dir, "log", "--no-merges", "--no-renames", "--diff-filter=M", "--raw", "--no-abbrev", "--format=", "HEAD")
+	lines, err := log.StdoutPipe()
+	if err == nil {
+		err = log.Start()
+	}
+	if err != nil {
+		return err
+	}
+	for scan := bufio.NewScanner(lines); len(changes) < p.pairs && scan.Scan(); { // ":100644 100644 OLD NEW M\tNAME"
+		meta, name, _ := strings.Cut(scan.Text(), "\t")
+		words := strings.Fields(meta)
+		if len(words) == 5 && strings.HasPrefix(words[1], "100") && languageOf(name, nil) != "" {
+			changes = append(changes, change{name, words[2], words[3]})
+		}
+	}
+	log.Process.Kill()
+	log.Wait()
+
+	cat := exec.Command("git", "--git-dir", dir, "cat-file", "--batch")
+	ask, err := cat.StdinPipe()
+	if err != nil {
+		return err
+	}
+	out, err := cat.StdoutPipe()
+	if err == nil {
+		err = cat.Start()
+	}
+	if err != nil {
+		return err
+	}
+	defer cat.Wait()
+	go func() { // not one by one: on a busy machine each answer would be waited for
+		for _, c := range changes {
+			fmt.Fprintln(ask, c.before+"\n"+c.after)
+		}
+		ask.Close()
+	}()
+	answers := bufio.NewReader(out)
+	blob := func() ([]byte, error) {
+		head, err := answers.ReadString('\n')
+		words := strings.Fields(head)
+		if err != nil || len(words) != 3 { // "ID missing": the clone is partial
+			return nil, err
+		}
+		n, err := strconv.Atoi(words[2])
+		if err != nil {
+			return nil, err
+		}
+		text := make([]byte, n+1)
+		_, err = io.ReadFull(answers, text)
+		return text[:n], err
+	}
+	for _, c := range changes {
+		before, err := blob()
+		if err != nil {
+			return err
+		}
+		after, err := blob()
+		if err != nil {
+			return err
+		}
+		if before != nil && after != nil && len(after) <= check.MaxSize {
+			p.one(c.name, before, after)
 		}
 	}
 	return nil
@@ -118,7 +209,7 @@ func languageOf(name string, text []byte) string {
 	return symbols.Language(name, text)
 }
 
-func (p *program) one(file, name string, before, text []byte) {
+func (p *program) one(name string, before, text []byte) {
 	language := languageOf(name, text)
 	if language == "" || language == "Markdown" {
 		return
@@ -139,11 +230,13 @@ func (p *program) one(file, name string, before, text []byte) {
 		if p.judges.accepts(language, name, text) {
 			t.untrue++
 			if p.show {
-				fmt.Printf("untrue: %s:%d: %s\n", file, line, problem)
+				fmt.Printf("untrue: %s:%d: %s\n", name, line, problem)
 			}
 		}
-	} else {
-		p.samples[language] = append(p.samples[language], file)
+	} else if s := p.samples[language]; len(s) < maxSamples {
+		p.samples[language] = append(s, sample{name, text})
+	} else if i := p.random.IntN(t.files); i < maxSamples {
+		s[i] = sample{name, text}
 	}
 	if before == nil {
 		return
@@ -153,7 +246,7 @@ func (p *program) one(file, name string, before, text []byte) {
 		t.alarms++
 		if p.judges.accepts(language, name, text) {
 			t.refuted++
-			fmt.Printf("refuted: %s:%d: %s\n", file, line, problem)
+			fmt.Printf("refuted: %s:%d: %s\n", name, line, problem)
 		}
 	}
 }
@@ -162,9 +255,9 @@ func (p *program) one(file, name string, before, text []byte) {
 func (p *program) breakSome(r *rand.Rand, language string, n int) {
 	t, files := p.tallies[language], p.samples[language]
 	for tries := 0; t.broken < n && tries < 20*n && len(files) > 0; tries++ {
-		file := files[r.IntN(len(files))]
-		text, err := os.ReadFile(file)
-		if err != nil || len(text) > 200<<10 {
+		s := files[r.IntN(len(files))]
+		file, text := s.name, s.text
+		if len(text) > 200<<10 {
 			continue
 		}
 		damaged := damage(r, language, text)
