@@ -133,23 +133,37 @@ func (b *builder) add(i int) int {
 	return i + n
 }
 
-// exponent returns how many tokens after i belong to the number at i: 2 for 1e-9, 1 for 1.
-// unless a name follows, otherwise 0.
-func (b *builder) exponent(i int) int {
+// exponent returns how many tokens after i belong to the number at i: 2 for 1e-9 and 0x1p-9,
+// and in languages with casts 1 for 1. unless a name follows, 2 for 1.f, and 4 for 1.e-9.
+func (b *builder) exponent(i int) (n int) {
 	list := b.code.Tokens
-	if list[i].Kind == symbols.Number && i+1 < len(list) && list[i+1].Start == list[i].End && b.text[list[i+1].Start] == '.' {
-		if end := list[i+1].End; b.casts && (end == len(b.text) || b.text[end] != '.' && !isWord(b.text[end])) {
+	adjacent := func(k int) bool { return i+k < len(list) && list[i+k].Start == list[i+k-1].End }
+	if list[i].Kind != symbols.Number || !adjacent(1) {
+		return 0
+	}
+	text := bytes.ToLower(b.text[list[i].Start:list[i].End])
+	if b.casts && b.text[list[i+1].Start] == '.' {
+		switch end := list[i+1].End; {
+		case end == len(b.text) || b.text[end] != '.' && !isWord(b.text[end]):
 			return 1
+		case adjacent(2) && list[i+2].Kind == symbols.Word:
+			if text = bytes.ToLower(b.text[end:list[i+2].End]); len(text) == 1 && bytes.IndexByte([]byte("fld"), text[0]) >= 0 || len(text) > 1 && (text[0] == 'e' || text[0] == 'p') && text[1] >= '0' && text[1] <= '9' {
+				return 2
+			}
+			n = 2
 		}
 	}
-	if i+2 >= len(list) || list[i].Kind != symbols.Number || list[i+2].Kind != symbols.Number || list[i].End != list[i+1].Start || list[i+1].End != list[i+2].Start {
+	if !adjacent(n+1) || !adjacent(n+2) || list[i+n+2].Kind != symbols.Number {
 		return 0
 	}
-	first := bytes.ToLower(b.text[list[i].Start:list[i].End])
-	if sign := b.text[list[i+1].Start]; sign != '-' && sign != '+' || !bytes.HasSuffix(first, []byte("e")) || bytes.HasPrefix(first, []byte("0x")) {
+	last := byte('e')
+	if bytes.HasPrefix(b.text[list[i].Start:], []byte("0x")) || bytes.HasPrefix(b.text[list[i].Start:], []byte("0X")) {
+		last = 'p'
+	}
+	if sign := b.text[list[i+n+1].Start]; sign != '-' && sign != '+' || text[len(text)-1] != last || n > 0 && len(text) > 1 {
 		return 0
 	}
-	return 2
+	return n + 2
 }
 
 // close adds a closing bracket and drops tokens without meaning before it.
