@@ -2,6 +2,8 @@ package structure
 
 import (
 	"bytes"
+	"regexp"
+	"sync"
 
 	"quarry/internal/symbols"
 )
@@ -133,37 +135,23 @@ func (b *builder) add(i int) int {
 	return i + n
 }
 
-// exponent returns how many tokens after i belong to the number at i: 2 for 1e-9 and 0x1p-9,
-// and in languages with casts 1 for 1. unless a name follows, 2 for 1.f, and 4 for 1.e-9.
+// numeral matches a number of several tokens: 1e-9 and 0x1p-9 in its first group, and 1. and
+// 1.f, which only languages with casts have, in its second.
+var numeral = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(?:((?:0x[\da-f_]*(?:\.[\da-f_]*)?p|[\d_]+(?:\.[\d_]*)?e)[+-]\d\w*)|((?:0x[\da-f_]+\.[\da-f_]*p\d+|[\d_]+\.(?:e\d+)?)[fld]?)(?:[^\w.]|$))`)
+})
+
+// exponent returns how many tokens after i belong to the number at i.
 func (b *builder) exponent(i int) (n int) {
-	list := b.code.Tokens
-	adjacent := func(k int) bool { return i+k < len(list) && list[i+k].Start == list[i+k-1].End }
-	if list[i].Kind != symbols.Number || !adjacent(1) {
+	list, t := b.code.Tokens, &b.code.Tokens[i]
+	if t.Kind != symbols.Number || i+1 == len(list) || list[i+1].Start != t.End || bytes.IndexByte([]byte(".+-"), b.text[t.End]) < 0 {
 		return 0
 	}
-	text := bytes.ToLower(b.text[list[i].Start:list[i].End])
-	if b.casts && b.text[list[i+1].Start] == '.' {
-		switch end := list[i+1].End; {
-		case end == len(b.text) || b.text[end] != '.' && !isWord(b.text[end]):
-			return 1
-		case adjacent(2) && list[i+2].Kind == symbols.Word:
-			if text = bytes.ToLower(b.text[end:list[i+2].End]); len(text) == 1 && bytes.IndexByte([]byte("fld"), text[0]) >= 0 || len(text) > 1 && (text[0] == 'e' || text[0] == 'p') && text[1] >= '0' && text[1] <= '9' {
-				return 2
-			}
-			n = 2
-		}
+	m := numeral().FindSubmatchIndex(b.text[t.Start:min(len(b.text), t.End+100)])
+	for m != nil && (b.casts || m[2] >= 0) && i+n+1 < len(list) && list[i+n+1].End <= t.Start+max(m[3], m[5]) {
+		n++
 	}
-	if !adjacent(n+1) || !adjacent(n+2) || list[i+n+2].Kind != symbols.Number {
-		return 0
-	}
-	last := byte('e')
-	if bytes.HasPrefix(b.text[list[i].Start:], []byte("0x")) || bytes.HasPrefix(b.text[list[i].Start:], []byte("0X")) {
-		last = 'p'
-	}
-	if sign := b.text[list[i+n+1].Start]; sign != '-' && sign != '+' || text[len(text)-1] != last || n > 0 && len(text) > 1 {
-		return 0
-	}
-	return n + 2
+	return n
 }
 
 // close adds a closing bracket and drops tokens without meaning before it.

@@ -85,7 +85,7 @@ func TestFind(t *testing.T) {
 		{"a.js", `$A - $B`, "1e-9 - 0xe-2", []string{"1e-9 - 0xe-2 A=1e-9 - 0xe B=2", "1e-9 - 0xe A=1e-9 B=0xe"}},
 		{"a.c", `$A - $B`, "a = 0x1.8p-3f - 0X1.P-3 - 1.e-3f", []string{"0x1.8p-3f - 0X1.P-3 - 1.e-3f A=0x1.8p-3f - 0X1.P-3 B=1.e-3f", "0x1.8p-3f - 0X1.P-3 A=0x1.8p-3f B=0X1.P-3"}},
 		{"a.go", `$A - $B`, "a := 0x1p-3 - 0xe-2", []string{"0x1p-3 - 0xe-2 A=0x1p-3 - 0xe B=2", "0x1p-3 - 0xe A=0x1p-3 B=0xe"}},
-		{"a.c", `$A.$B`, "a = 1.f + 2.e5 + b.c + 3.L", []string{"b.c A=b B=c"}},
+		{"a.c", `$A.$B`, "a = 1.f + 2.e5 + b.c + 3.L + 0x1.fp3 + 0x1.f8p-3f", []string{"b.c A=b B=c"}},
 		{"a.py", `$A * $B`, "f(lambda *a: a)", nil},
 		{"a.js", `$A += $B`, "a ? b += c : d += e", []string{"b += c A=b B=c", "d += e A=d B=e"}},
 		{"a.js", `$A++`, "if (a) ++b; c++", []string{"c++ A=c"}},

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 )
@@ -52,7 +53,7 @@ func sameAssembler(ctx context.Context, trees, command string, n, show int, plan
 		a := &assembling{dir: dir, command: command, show: show, planted: planted, failures: map[string]int{}}
 		next := make(chan string)
 		var all sync.WaitGroup
-		for range 4 {
+		for range 2 * runtime.GOMAXPROCS(0) {
 			all.Go(func() {
 				for path := range next {
 					if err := a.file(ctx, path); err != nil {
@@ -150,6 +151,9 @@ func (a *assembling) file(ctx context.Context, path string) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.files, a.rewrites, a.places, a.lost, a.refused = a.files+1, a.rewrites+made, a.places+places, a.lost+lost, a.refused+refused
+	if a.files%100 == 0 {
+		fmt.Printf("%d files: %d rewrites, %d places, %d differ\n", a.files, a.rewrites, a.places, a.differ)
+	}
 	if guilty != nil {
 		a.differ++
 		for _, g := range guilty {
