@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"sync"
@@ -183,7 +184,10 @@ func rewriteC(path string, text []byte, r [3]string) (after []byte, n, refused i
 	return after, n, refused, err
 }
 
-// compile returns the assembler text, or the compiler's complaints and false.
+// lineMarker matches the line numbers beside asm statements, which a rewrite may change.
+var lineMarker = regexp.MustCompile(`(?m)^# \d+ "<stdin>".*\n`)
+
+// compile returns the assembler text without line numbers, or the compiler's complaints and false.
 func (a *assembling) compile(ctx context.Context, path string, text []byte) (string, bool) {
 	cmd := exec.CommandContext(ctx, "sh", "-c", a.command+` -iquote "$1" -w -O0 -S -x c -o - -`, "sh", filepath.Dir(path))
 	cmd.Dir, cmd.Stdin = a.dir, bytes.NewReader(text)
@@ -193,5 +197,5 @@ func (a *assembling) compile(ctx context.Context, path string, text []byte) (str
 	if err != nil {
 		return bad.String(), false
 	}
-	return string(out), true
+	return lineMarker.ReplaceAllString(string(out), ""), true
 }
