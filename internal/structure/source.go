@@ -2,6 +2,8 @@ package structure
 
 import (
 	"bytes"
+	"regexp"
+	"sync"
 
 	"quarry/internal/symbols"
 )
@@ -133,23 +135,23 @@ func (b *builder) add(i int) int {
 	return i + n
 }
 
-// exponent returns how many tokens after i belong to the number at i: 2 for 1e-9, 1 for 1.
-// unless a name follows, otherwise 0.
-func (b *builder) exponent(i int) int {
-	list := b.code.Tokens
-	if list[i].Kind == symbols.Number && i+1 < len(list) && list[i+1].Start == list[i].End && b.text[list[i+1].Start] == '.' {
-		if end := list[i+1].End; b.casts && (end == len(b.text) || b.text[end] != '.' && !isWord(b.text[end])) {
-			return 1
-		}
-	}
-	if i+2 >= len(list) || list[i].Kind != symbols.Number || list[i+2].Kind != symbols.Number || list[i].End != list[i+1].Start || list[i+1].End != list[i+2].Start {
+// numeral matches a number of several tokens: 1e-9 and 0x1p-9 in its first group, and 1. and
+// 1.f, which only languages with casts have, in its second.
+var numeral = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(?:((?:0x[\da-f_]*(?:\.[\da-f_]*)?p|[\d_]+(?:\.[\d_]*)?e)[+-]\d\w*)|((?:0x[\da-f_]+\.[\da-f_]*p\d+|[\d_]+\.(?:e\d+)?)[fld]?)(?:[^\w.]|$))`)
+})
+
+// exponent returns how many tokens after i belong to the number at i.
+func (b *builder) exponent(i int) (n int) {
+	list, t := b.code.Tokens, &b.code.Tokens[i]
+	if t.Kind != symbols.Number || i+1 == len(list) || list[i+1].Start != t.End || bytes.IndexByte([]byte(".+-"), b.text[t.End]) < 0 {
 		return 0
 	}
-	first := bytes.ToLower(b.text[list[i].Start:list[i].End])
-	if sign := b.text[list[i+1].Start]; sign != '-' && sign != '+' || !bytes.HasSuffix(first, []byte("e")) || bytes.HasPrefix(first, []byte("0x")) {
-		return 0
+	m := numeral().FindSubmatchIndex(b.text[t.Start:min(len(b.text), t.End+100)])
+	for m != nil && (b.casts || m[2] >= 0) && i+n+1 < len(list) && list[i+n+1].End <= t.Start+max(m[3], m[5]) {
+		n++
 	}
-	return 2
+	return n
 }
 
 // close adds a closing bracket and drops tokens without meaning before it.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,10 +21,21 @@ import (
 	"quarry/search"
 )
 
-// checked renames n definitions in a copy of a tree, one at a time, and runs command after each,
-// which is a compiler or tests. Like the program, it refuses a rename with doubtful places. It
-// undoes each rename before the next.
-func checked(ctx context.Context, dir, command string, n int, kinds []string, globs []string, doubtful, show bool) (err error) {
+// checking renames definitions in copies of trees and runs a command after each rename, which is a
+// compiler or tests.
+type checking struct {
+	command      string
+	n            int
+	seed         uint64 // if not 0, definitions are drawn; otherwise they have equal distances
+	kinds, globs []string
+	doubtful     bool // rename doubtful places too
+	weigh        bool // make refused renames too, with the doubtful places and without them, and report which of these build
+	show         bool
+}
+
+// tree renames n definitions in a copy of a tree, one at a time. Like the program, it refuses a
+// rename with doubtful places. It undoes each rename before the next.
+func (k *checking) tree(ctx context.Context, dir string) (err error) {
 	tmp, err := os.MkdirTemp("", "renames")
 	if err != nil {
 		return err
@@ -34,7 +46,7 @@ func checked(ctx context.Context, dir, command string, n int, kinds []string, gl
 		return err
 	}
 	run := func() (string, bool) {
-		cmd := exec.CommandContext(ctx, "sh", "-c", command)
+		cmd := exec.CommandContext(ctx, "sh", "-c", k.command)
 		cmd.Dir = tree
 		out, err := cmd.CombinedOutput()
 		return string(out), err == nil
@@ -47,18 +59,34 @@ func checked(ctx context.Context, dir, command string, n int, kinds []string, gl
 		return err
 	}
 	defer func() { err = errors.Join(err, ws.Close()) }()
-	all, err := ws.Symbols(ctx, search.SymbolQuery{Scope: search.Scope{Globs: globs}, Limit: 100000, Kinds: kinds})
+	all, err := ws.Symbols(ctx, search.SymbolQuery{Scope: search.Scope{Globs: k.globs}, Limit: 100000, Kinds: k.kinds})
 	if err != nil {
 		return err
 	}
 	list := all.Symbols
 	slices.SortStableFunc(list, func(a, b search.Symbol) int { return strings.Compare(a.Path, b.Path) })
+	if k.seed != 0 {
+		rand.New(rand.NewPCG(k.seed, 1)).Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	}
+	n := min(k.n, len(list))
 	counts, whys := map[string]int{}, map[string]int{}
 	began := time.Now()
-	for i := range min(n, len(list)) {
-		s := &list[i*len(list)/min(n, len(list))]
+	for i := range n {
+		s := &list[i*len(list)/n]
 		old := fmt.Sprintf("%s:%d#%s", s.Path, s.Line, s.Name)
-		q := rename.Query{Old: old, New: strings.TrimPrefix(s.Name, "~") + "Zz9", Doubtful: doubtful}
+		// builds makes a rename, runs the command and undoes the rename.
+		builds := func(plan *rename.Plan) (string, bool, error) {
+			c, err := ws.Apply(ctx, change.Set{Ops: plan.Ops})
+			if err != nil {
+				return "", false, fmt.Errorf("%s: %w", old, err)
+			}
+			out, ok := run()
+			if _, err := ws.Undo(ctx, c.ID, nil); err != nil {
+				return "", false, fmt.Errorf("undo of %s: %w", old, err)
+			}
+			return out, ok, nil
+		}
+		q := rename.Query{Old: old, New: strings.TrimPrefix(s.Name, "~") + "Zz9", Doubtful: k.doubtful}
 		plan, err := rename.Find(ctx, ws, q)
 		switch {
 		case fault.CodeOf(err) == fault.NotFound:
@@ -66,43 +94,57 @@ func checked(ctx context.Context, dir, command string, n int, kinds []string, gl
 			continue
 		case err != nil:
 			counts["refused: "+string(fault.CodeOf(err))]++
-			if show {
+			if k.show {
 				fmt.Printf("  %s: %v\n", old, err)
 			}
 			continue
 		case plan.Undecided(&q, 0, "") != nil:
 			counts["refused: doubtful"]++
-			for _, p := range plan.Doubtful {
+			for i, p := range plan.Doubtful {
 				whys[p.Why[:min(len(p.Why), 14)]]++
-				if show {
+				if k.show && i == 0 {
 					fmt.Printf("  %s: doubtful %s:%d: %s (%s)\n", old, p.Path, p.Line, p.Text, p.Why)
-					break
 				}
 			}
+			if !k.weigh {
+				continue
+			}
+			verdict := "neither"
+			for _, way := range []string{"without", "with"} {
+				q.Doubtful, q.Sure = way == "with", way == "without"
+				if plan, err = rename.Find(ctx, ws, q); err != nil {
+					return fmt.Errorf("%s: %w", old, err)
+				}
+				if _, ok, err := builds(plan); err != nil {
+					return err
+				} else if ok && verdict == "neither" {
+					verdict = way
+				} else if ok {
+					verdict = "both"
+				}
+			}
+			counts["doubtful places, builds: "+verdict]++
 			continue
 		}
-		c, err := ws.Apply(ctx, change.Set{Ops: plan.Ops})
+		out, ok, err := builds(plan)
 		if err != nil {
-			return fmt.Errorf("%s: %w", old, err)
+			return err
 		}
-		if out, ok := run(); ok {
+		if ok {
 			counts["builds"]++
-		} else {
-			counts["BROKEN"]++
-			fmt.Printf("  broken by %s %s (%d places):\n%s\n", s.Kind, old, len(plan.Sure), bytes.TrimSpace([]byte(out)[:min(len(out), 700)]))
+			continue
 		}
-		if _, err := ws.Undo(ctx, c.ID, nil); err != nil {
-			return fmt.Errorf("undo of %s: %w", old, err)
-		}
+		counts["BROKEN"]++
+		fmt.Printf("  broken by %s %s (%d places):\n%s\n", s.Kind, old, len(plan.Sure), bytes.TrimSpace([]byte(out)[:min(len(out), 700)]))
 	}
-	fmt.Printf("%s: %d definitions, %d tried in %s:", filepath.Base(dir), len(list), min(n, len(list)), time.Since(began).Round(time.Second))
-	for _, k := range slices.Sorted(maps.Keys(counts)) {
-		fmt.Printf(" %s %d;", k, counts[k])
+	fmt.Printf("%s: %d definitions, %d tried in %s:", filepath.Base(dir), len(list), n, time.Since(began).Round(time.Second))
+	for _, result := range slices.Sorted(maps.Keys(counts)) {
+		fmt.Printf(" %s %d;", result, counts[result])
 	}
 	fmt.Println()
-	if show {
-		for _, k := range slices.Sorted(maps.Keys(whys)) {
-			fmt.Printf("  %5d places: %s\n", whys[k], k)
+	if k.show {
+		for _, why := range slices.Sorted(maps.Keys(whys)) {
+			fmt.Printf("  %5d places: %s\n", whys[why], why)
 		}
 	}
 	if counts["BROKEN"] > 0 {

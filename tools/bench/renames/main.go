@@ -41,12 +41,15 @@ func main() {
 	kinds := flag.String("kinds", "class,method", "kinds of definitions for -check")
 	globs := flag.String("globs", "", "and in which files they are, with spaces")
 	doubtful := flag.Bool("doubtful", false, "with -check: rename doubtful places too")
+	weigh := flag.Bool("weigh", false, "with -check: make refused renames too, with and without the doubtful places")
+	seed := flag.Uint64("seed", 0, "with -check: draw definitions by this seed, instead of equal distances")
 	flag.Parse()
+	check := &checking{command: *command, n: *n, seed: *seed, kinds: strings.Split(*kinds, ","), globs: strings.Fields(*globs), doubtful: *doubtful, weigh: *weigh, show: *show}
 	for _, tree := range flag.Args() {
 		if *command == "" {
 			break
 		}
-		if err := checked(context.Background(), tree, *command, *n, strings.Split(*kinds, ","), strings.Fields(*globs), *doubtful, *show); err != nil {
+		if err := check.tree(context.Background(), tree); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

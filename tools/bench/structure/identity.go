@@ -67,7 +67,7 @@ type same struct {
 
 // file compares a file before and after the replacement.
 func (s *same) file(path string, text []byte, pattern string) error {
-	after, n, refused, err := rewriteText(path, text, pattern)
+	after, n, refused, err := rewriteText(path, text, pattern, pattern)
 	if err != nil || n == 0 {
 		return err
 	}
@@ -84,7 +84,7 @@ func (s *same) file(path string, text []byte, pattern string) error {
 		s.tell("%s: %s: %q became %q", path, pattern, strings.Join(a[max(0, k-6):min(len(a), k+6)], " "), strings.Join(b[max(0, min(k, len(b))-6):min(len(b), k+6)], " "))
 	}
 	crlf := bytes.ReplaceAll(text, []byte("\n"), []byte("\r\n"))
-	with, m, _, err := rewriteText(path, crlf, pattern)
+	with, m, _, err := rewriteText(path, crlf, pattern, pattern)
 	if s.planted {
 		return err
 	}
@@ -101,13 +101,13 @@ func (s *same) tell(format string, args ...any) {
 	}
 }
 
-// rewriteText replaces the matches of a pattern in a text by the pattern itself.
-func rewriteText(path string, text []byte, pattern string) (after []byte, count, refused int, err error) {
+// rewriteText replaces the matches of a pattern in a text by a template.
+func rewriteText(path string, text []byte, pattern, template string) (after []byte, count, refused int, err error) {
 	p, err := structure.Compile(pattern, 0)
 	if err != nil {
 		return nil, 0, 0, err
 	}
-	t, err := p.Template(pattern, 0)
+	t, err := p.Template(template, 0)
 	if err != nil {
 		return nil, 0, 0, err
 	}

@@ -3,6 +3,7 @@
 //
 //	scripts/tool bench/structure -trees DIR -astgrep PROGRAM [-lang go] [-show 5]
 //	scripts/tool bench/structure -trees DIR -rewrite [-lang go]
+//	scripts/tool bench/structure -trees DIR -assembler 'gcc -Iinclude' [-n 1000]
 //	scripts/tool bench/structure -speed TREE -lang c -astgrep PROGRAM -quarry PROGRAM
 //
 // DIR has a folder for each language (go, ts, python, rust, java, c, and js for rewrites), which
@@ -40,13 +41,15 @@ func main() {
 	planted := flag.Bool("planted", false, "leave every seventh match out, or break every seventh rewrite: the comparison must fail")
 	itself := flag.Bool("identity", false, "replace matches by the pattern itself instead: nothing may change")
 	trip := flag.Bool("roundtrip", false, "make operators into calls and back instead: the program must be the same")
+	assembler := flag.String("assembler", "", "rewrite C with this compiler, which must make the same assembler text from the result")
+	n := flag.Int("n", 1000, "C files of each tree, for -assembler")
 	npm := flag.String("npm", os.Getenv("QUARRY_NPM"), "the folder node_modules with acorn, for -roundtrip of JavaScript")
 	tree := flag.String("speed", "", "compare processor time in this tree instead")
 	ours := flag.String("quarry", "quarry", "the program quarry, for -speed")
 	every := flag.Int("every", 5, "take every nth pattern, for -speed")
 	runs := flag.Int("runs", 3, "runs of which the best counts, for -speed")
 	flag.Parse()
-	if _, err := exec.LookPath(*program); err != nil && !*rewrite && !*itself && !*trip {
+	if _, err := exec.LookPath(*program); err != nil && !*rewrite && !*itself && !*trip && *assembler == "" {
 		fmt.Println("skipped: ast-grep is not installed (npm install @ast-grep/cli); name it with -astgrep")
 		return
 	}
@@ -61,6 +64,8 @@ func main() {
 		err = speed(ctx, *tree, *only, *find, *program, *ours, *every, *runs)
 	case *trees == "":
 		err = errors.New("-trees names no folder with trees")
+	case *assembler != "":
+		err = sameAssembler(ctx, *trees, *assembler, *n, *show, *planted)
 	case *trip:
 		err = roundTrip(*trees, *only, *find, *npm, *show, *planted)
 	case *itself:

@@ -13,8 +13,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-
-	"quarry/internal/structure"
 )
 
 // there rewrites operators and statements as calls, which can be rewritten back. Operands and
@@ -101,11 +99,11 @@ type trips struct {
 }
 
 func (t *trips) file(path string, text []byte, pair [2]string) error {
-	mid, n, err := rewriteBy(path, text, pair[0], pair[1])
+	mid, n, _, err := rewriteText(path, text, pair[0], pair[1])
 	if err != nil || n == 0 || bytes.Contains(text, []byte("q1q")) {
 		return err
 	}
-	after, back, err := rewriteBy(path, mid, pair[1], pair[0])
+	after, back, _, err := rewriteText(path, mid, pair[1], pair[0])
 	if err != nil {
 		return err
 	}
@@ -119,26 +117,6 @@ func (t *trips) file(path string, text []byte, pair [2]string) error {
 	}
 	t.list = append(t.list, trip{path, pair[0], string(text), string(after)})
 	return nil
-}
-
-func rewriteBy(path string, text []byte, pattern, template string) ([]byte, int, error) {
-	p, err := structure.Compile(pattern, 0)
-	if err != nil {
-		return nil, 0, err
-	}
-	t, err := p.Template(template, 0)
-	if err != nil {
-		return nil, 0, err
-	}
-	code := structure.NewText(nil, path, text)
-	if code == nil {
-		return text, 0, nil
-	}
-	edits, _, n, complete := t.Replace(code)
-	if !complete {
-		return nil, 0, errors.New("took too many steps")
-	}
-	return applied(text, edits), n, nil
 }
 
 // judge asks the parser which pairs of programs are equal.

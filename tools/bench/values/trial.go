@@ -349,7 +349,7 @@ func outside(f file, p place, e value.Edit, out []splice.Splice) string {
 			if line(s.Start) < first-1 {
 				return fmt.Sprintf("lines %d-%d changed, the value has %d-%d", line(s.Start), line(s.End), first, last)
 			}
-			if above := lines(f.text, line(s.Start), first-1); line(s.Start) < first && strings.Contains(gone, above) && strings.Trim(above, "- \t\r\n") != "" {
+			if above := lines(f.text, line(s.Start), first-1); line(s.Start) < first && strings.HasPrefix(gone, above) && strings.Trim(above, "- \t\r\n") != "" {
 				return fmt.Sprintf("%q is gone above it", above)
 			}
 		default:
