@@ -37,6 +37,9 @@ func writeBest(ctx context.Context, c *call, q search.CodeQuery, r *search.CodeR
 	}
 	data := c.codeChunks(q, r)
 	words := queryWords(c.String("query"))
+	if some := slices.DeleteFunc(slices.Clone(data.Results), func(k codeChunk) bool { return declaresNothing(&k) }); len(some) > 0 {
+		data.Results = some
+	}
 	data.Results = onceEach(workFirst(data.Results, words))
 	best := data.Results[0].Score
 	var main, below, aside []codeChunk
@@ -141,6 +144,11 @@ func onceEach(list []codeChunk) (out []codeChunk) {
 		out = append(out, k)
 	}
 	return out
+}
+
+// declaresNothing reports whether a piece is only a package clause.
+func declaresNothing(k *codeChunk) bool {
+	return k.Kind == "module" && k.End-k.Start < 3
 }
 
 // workFirst moves a method before its type if it contains as many words of the query: the
