@@ -86,20 +86,21 @@ func NextFold(r rune) rune {
 // disjoint.
 func Folds[R ~struct{ Lo, Hi rune }](ranges []R) (out []Range) {
 	v := orbits()
-	var inside []int32 // indexes in v
+	inside := make([]bool, len(v.chars))
+	var list []int32 // the indexes that are set in inside
 	i := 0
 	for _, r := range ranges {
 		r := Range(r)
 		n, _ := slices.BinarySearch(v.chars[i:], r.Lo)
 		for i += n; i < len(v.chars) && v.chars[i] <= r.Hi; i++ {
-			inside = append(inside, int32(i))
+			inside[i], list = true, append(list, int32(i))
 		}
 	}
-	for _, i := range inside {
+	for _, i := range list {
 		for k := v.next[i]; k != i; k = v.next[k] {
 			r := v.chars[k]
-			switch _, known := slices.BinarySearch(inside, k); {
-			case known:
+			switch {
+			case inside[k]:
 			case len(out) > 0 && out[len(out)-1].Hi == r-1:
 				out[len(out)-1].Hi = r
 			default:
