@@ -35,7 +35,7 @@ func (w *Changer) DiffAll(ids []string) (*change.Change, error) {
 		}
 	}
 	slices.SortFunc(entries, func(a, b journal.Entry) int { return strings.Compare(string(a.ID), string(b.ID)) })
-	s := &spans{w: w}
+	s := newSpans(w)
 	for _, e := range entries {
 		for i := range e.Ops {
 			if err := s.take(e, i, s.logged); err != nil {
@@ -62,11 +62,43 @@ type spans struct {
 	w     *Changer
 	files []*spanned
 	other []*turned // folders, links and modes
+	// Several entries with one path are in the order of files and other.
+	fileAt map[rootfs.Path][]*spanned
+	turnAt map[rootfs.Path][]*turned
+	inside map[rootfs.Path]int // the number of files in each folder, at any depth
+}
+
+func newSpans(w *Changer) *spans {
+	return &spans{w: w, fileAt: map[rootfs.Path][]*spanned{}, turnAt: map[rootfs.Path][]*turned{}, inside: map[rootfs.Path]int{}}
+}
+
+// add adds a file.
+func (s *spans) add(f *spanned) {
+	f.order = len(s.files)
+	s.files = append(s.files, f)
+	s.put(f, 1)
+}
+
+// put enters a file in the maps by its path or, if by is -1, removes it from them.
+func (s *spans) put(f *spanned, by int) {
+	list := s.fileAt[f.path]
+	if by > 0 {
+		list = append(list, f)
+		slices.SortFunc(list, func(a, b *spanned) int { return a.order - b.order })
+	} else {
+		list = slices.DeleteFunc(list, func(o *spanned) bool { return o == f })
+	}
+	s.fileAt[f.path] = list
+	for dir := f.path; !dir.IsRoot(); {
+		dir = dir.Dir()
+		s.inside[dir] += by
+	}
 }
 
 // spanned is one file before the first change and after the last.
 type spanned struct {
 	was, path    rootfs.Path // the file's names before and after
+	order        int         // index in the list of files
 	old, now     []byte
 	had, has     bool // whether the file existed before, and exists after
 	lost, mixed  bool // lost: a content was not kept; mixed: other programs also changed the file
@@ -83,6 +115,7 @@ type turned struct {
 	path     rootfs.Path
 	was, now []journal.Node // empty if nothing existed; the first node is the path itself
 	kind     change.DiffKind
+	order    int // index in the list of such entries
 }
 
 // turn applies an operation that makes or removes an entry, or changes its mode.
@@ -102,12 +135,13 @@ func (s *spans) turn(op journal.Op) {
 	case journal.Trash:
 		kind, was = change.DiffTrashed, op.Nodes
 	}
-	i := slices.IndexFunc(s.other, func(t *turned) bool { return t.path == op.Path })
-	if i < 0 {
-		s.other = append(s.other, &turned{path: op.Path, was: was, now: now, kind: kind})
+	list := s.turnAt[op.Path]
+	if len(list) == 0 {
+		t := &turned{path: op.Path, was: was, now: now, kind: kind, order: len(s.other)}
+		s.other, s.turnAt[op.Path] = append(s.other, t), []*turned{t}
 		return
 	}
-	t := s.other[i]
+	t := list[0]
 	if op.Kind != journal.Chmod {
 		t.now, t.kind = now, kind
 	} else if len(t.now) > 0 {
@@ -129,10 +163,13 @@ func (t *turned) diffs() (list []change.PathDiff) {
 		}
 		list = append(list, d)
 	}
+	now := make(map[string]journal.Node, len(t.now))
+	for _, b := range t.now {
+		now[b.Rel] = b
+	}
 	same := len(t.was) == len(t.now) && !slices.ContainsFunc(t.was, func(a journal.Node) bool {
-		return !slices.ContainsFunc(t.now, func(b journal.Node) bool {
-			return a.Rel == b.Rel && (a.Type == b.Type || a.Type == rootfs.TypeUnknown || b.Type == rootfs.TypeUnknown) && a.Target == b.Target && (a.Rel == "" || a.Version == b.Version)
-		})
+		b, ok := now[a.Rel]
+		return !ok || a.Type != b.Type && a.Type != rootfs.TypeUnknown && b.Type != rootfs.TypeUnknown || a.Target != b.Target || a.Rel != "" && a.Version != b.Version
 	})
 	if !same {
 		gone, made := t.kind, t.kind
@@ -156,10 +193,8 @@ func (f *spanned) differs() bool {
 }
 
 func (s *spans) of(p rootfs.Path) *spanned {
-	for _, f := range s.files {
-		if f.path == p {
-			return f
-		}
+	if list := s.fileAt[p]; len(list) > 0 {
+		return list[0]
 	}
 	return nil
 }
@@ -184,7 +219,7 @@ func (s *spans) logged(_ *spanned, e journal.Entry, i int) (old, now []byte, err
 // planDiff returns the diff of a plan, with each file once. more is the number of omitted
 // files. The plan must fit the files on disk.
 func (w *Changer) planDiff(plan *journal.Plan, o change.Options) (diffs []change.PathDiff, more int, err error) {
-	s, e := &spans{w: w}, journal.Entry{Change: plan.Change}
+	s, e := newSpans(w), journal.Entry{Change: plan.Change}
 	for k := range e.Ops {
 		err := s.take(e, k, func(f *spanned, _ journal.Entry, _ int) (old, now []byte, err error) {
 			op := e.Ops[k]
@@ -245,7 +280,7 @@ func (s *spans) take(e journal.Entry, i int, contents func(*spanned, journal.Ent
 	fresh := f == nil
 	if fresh {
 		f = &spanned{was: op.Path, path: op.Path, had: op.Kind != journal.Create && op.Kind != journal.Restore}
-		s.files = append(s.files, f)
+		s.add(f)
 	}
 	if op.Kind == journal.Restore {
 		if f.binned != nil && f.where == op.Where { // the file is as before its deletion, even if the trash no longer has it
@@ -283,23 +318,35 @@ func (s *spans) take(e journal.Entry, i int, contents func(*spanned, journal.Ent
 
 func (s *spans) rename(op journal.Op) error {
 	found := false
-	for _, t := range s.other {
-		if t.path == op.Path && len(t.now) > 0 {
-			t.path, found = op.To, len(t.was) == 0
+	var stay []*turned
+	for _, t := range s.turnAt[op.Path] {
+		if len(t.now) == 0 {
+			stay = append(stay, t)
+			continue
 		}
+		t.path, found = op.To, len(t.was) == 0
+		s.turnAt[op.To] = append(s.turnAt[op.To], t)
+		slices.SortFunc(s.turnAt[op.To], func(a, b *turned) int { return a.order - b.order })
 	}
-	for _, f := range s.files {
+	s.turnAt[op.Path] = stay
+	files := s.fileAt[op.Path]
+	if s.inside[op.Path] > 0 {
+		files = s.files
+	}
+	for _, f := range slices.Clone(files) {
 		if f.path.Beneath(op.Path) && f.has {
 			to, err := journal.Rebase(f.path, op.Path, op.To)
 			if err != nil {
 				return err
 			}
 			found = found || f.path == op.Path
+			s.put(f, -1)
 			f.path = to
+			s.put(f, 1)
 		}
 	}
 	if !found {
-		s.files = append(s.files, &spanned{was: op.Path, path: op.To, had: true, has: true, renamedAlone: true})
+		s.add(&spanned{was: op.Path, path: op.To, had: true, has: true, renamedAlone: true})
 	}
 	return nil
 }

@@ -87,7 +87,7 @@ Where several headings are called alike, name those above it too: "Log::Today".`
   quarry note section Plan.md --heading 'Log::Today'
   quarry note section Plan.md --heading Log --append '- called back'
   quarry note section Plan.md --heading Log --rename Journal --dry-run
-  quarry note section Atlas.md --heading Tasks --take 'task:todo property:project=Atlas'`,
+  quarry note section A.md --heading Tasks --take 'task:todo property:project=A'`,
 		command.Args(1, 1), func(cmd *cobra.Command, args []string) error {
 			chosen, err := oneFlag(cmd, "append", "prepend", "replace", "before", "after", "rename", "take")
 			if err != nil {

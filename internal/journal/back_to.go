@@ -15,7 +15,7 @@ import (
 // its final content. If some is set, there are other entries between them that the plan
 // does not undo.
 func (j *Journal) PlanBack(ctx context.Context, entries []Entry, some bool) (*Plan, error) {
-	b := &backPlan{j: j, some: some, p: &Plan{j: j, src: &source{}, Change: Change{Tool: "undo"}}, at: map[rootfs.Path]int{}, modes: map[rootfs.Path]int{}, binned: map[rootfs.Path]binned{}, restored: map[rootfs.Path]int{}, removed: map[rootfs.Path]int{}, moved: map[rootfs.Path]int{}}
+	b := &backPlan{j: j, some: some, p: &Plan{j: j, src: &source{}, Change: Change{Tool: "undo"}}, at: map[rootfs.Path]int{}, modes: map[rootfs.Path]int{}, binned: map[rootfs.Path]binned{}, restored: map[rootfs.Path]int{}, removed: map[rootfs.Path]int{}, moved: map[rootfs.Path]int{}, on: map[rootfs.Path][]int{}, in: map[rootfs.Path][]int{}}
 	for _, e := range entries {
 		if err := b.undo(ctx, e); err != nil {
 			return nil, errors.Join(fmt.Errorf("undo %s: %w", e.ID, err), b.p.Close())
@@ -52,6 +52,9 @@ type backPlan struct {
 	// moved has the renames, by new path. If an older entry reverses one, both are
 	// dropped.
 	moved map[rootfs.Path]int
+	// on has the indexes of each path's operations, in has for each folder the indexes of the
+	// operations inside it at any depth. Both are ascending. A rename counts at both its paths.
+	on, in map[rootfs.Path][]int
 }
 
 // binned is a Trash operation of the plan, and the plan's earlier operations at its path.
@@ -86,9 +89,21 @@ func (b *backPlan) undo(ctx context.Context, e Entry) error {
 
 func (b *backPlan) put(op Op, target ref, back []rootfs.Edit) int {
 	b.p.Change.Ops, b.dead = append(b.p.Change.Ops, op), append(b.dead, false)
-	b.p.of, b.p.target, b.p.back = append(b.p.of, len(b.dead)-1), append(b.p.target, target), append(b.p.back, back)
+	k := len(b.dead) - 1
+	b.p.of, b.p.target, b.p.back = append(b.p.of, k), append(b.p.target, target), append(b.p.back, back)
 	b.p.groups = append(b.p.groups, group{done: []Done{b.of}})
-	return len(b.dead) - 1
+	paths := []rootfs.Path{op.Path}
+	if op.Kind == Rename {
+		paths = append(paths, op.To)
+	}
+	for _, p := range paths {
+		b.on[p] = append(b.on[p], k)
+		for dir := p; !dir.IsRoot(); {
+			dir = dir.Dir()
+			b.in[dir] = append(b.in[dir], k)
+		}
+	}
+	return k
 }
 
 // join adds the present operation to those that the plan's k-th operation undoes. same is
@@ -274,11 +289,24 @@ func (b *backPlan) quietSince(k int, all bool, paths ...rootfs.Path) bool {
 }
 
 func (b *backPlan) quietBetween(k, end int, all bool, paths ...rootfs.Path) bool {
-	for n := k + 1; n < end; n++ {
-		op := &b.p.Change.Ops[n]
-		for _, p := range paths {
-			meets := func(q rootfs.Path) bool { return q != p && q.Beneath(p) || all && (p == q || p.Beneath(q)) }
-			if !b.dead[n] && (meets(op.Path) || op.Kind == Rename && meets(op.To)) {
+	busy := func(list []int) bool {
+		for _, n := range slices.Backward(list) {
+			if n <= k {
+				break
+			}
+			if n < end && !b.dead[n] {
+				return true
+			}
+		}
+		return false
+	}
+	for _, p := range paths {
+		if busy(b.in[p]) || all && busy(b.on[p]) {
+			return false
+		}
+		for dir := p; all && !dir.IsRoot(); {
+			dir = dir.Dir()
+			if busy(b.on[dir]) {
 				return false
 			}
 		}

@@ -122,9 +122,10 @@ func isValue(v string) bool {
 		return !isReference(v)
 	case '%': // %NAME% and %(name)s
 		return !strings.HasPrefix(v, "%(") && !strings.Contains(v[1:], "%")
-	case '{': // {name} and {{ name }}; JSON and {SSHA}… are values
+	case '{': // {password}, {NAME} and {{ name }}; {abc}, JSON and {SSHA}… are values
 		inner, _ := strings.CutSuffix(v[1:], "}")
-		return strings.Trim(inner, letters+"_-. ") != "" && inner[0] != '{'
+		named := strings.Trim(inner, letters+"_-. ") == "" && (namesCredential(inner) || inner == strings.ToUpper(inner))
+		return !named && inner[0] != '{'
 	case '#':
 		return isValue(v[1:])
 	}

@@ -27,7 +27,7 @@ func TestHoldsCredential(t *testing.T) {
 		{"DB_PASSWORD=#Str0ng!", true}, {"DB_PASSWORD='#Str0ng!'", true}, {"DB_PASSWORD= # the database", false}, {"DB_PASSWORD=#changeme", false}, {"DB_PASSWORD=#", false},
 		{"ADMIN_PASSWORD=$2b$12$abcdefghijklmnopqrstuv", true}, {"PASSWORD=$y$j9T$abcdefghijklmnop", true}, {"PASSWORD=$tr0ng!pass", true},
 		{"PASSWORD=$DB_PASSWORD", false}, {"PASSWORD=$1", false}, {"TOKEN=$HOME/.token", false}, {"DSN=$USER:$PASSWORD", false}, {"KEY=${A}${B}", false},
-		{`GOOGLE_CREDENTIALS={"type":"service_account"}`, true}, {"PASSWORD={SSHA}mZ3wq", true}, {"PASSWORD={s3cret}", true},
+		{`GOOGLE_CREDENTIALS={"type":"service_account"}`, true}, {"PASSWORD={SSHA}mZ3wq", true}, {"PASSWORD={s3cret}", true}, {"PASSWORD={abc}", true}, {"PASSWORD={DB_PASS}", false},
 		{"PASSWORD={password}", false}, {"PASSWORD={{ vault_password }}", false}, {"PASSWORD={{vault}}", false}, {"PASSWORD={}", false}, {"PASSWORD={", false},
 		{"GH_PAT=ghp_1234567890abcdefghij", true}, {"X=\"glpat-1234567890abcdefghij\"", true}, {"GH_PAT=ghp_xxxxxxxxxxxxxxxxxxxx1", false}, {"GH_PAT=ghp_your_token_here_1", false}, {"GH_PAT=ghp_...", false},
 		{"FILE_PAT=*.go", false}, {"JWT=eyJhbGciOi.eyJzdWIi.c2ln", true}, {"SESSION=eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl", true}, {"JWT=eyJ...", false}, {"JWT=", false},

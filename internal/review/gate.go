@@ -271,6 +271,9 @@ func (g *Gate) propose(ctx context.Context, p *Proposal, plan *change.Change) (*
 	wait := g.Wait
 	wait = cmp.Or(wait, DefaultWait)
 	until := g.Store.now().Add(max(wait, 0))
+	if err := g.Store.renew(); err != nil {
+		return nil, err
+	}
 	if wait > 0 || g.Stays {
 		p.Waits = g.Store.hold()
 	}
@@ -295,7 +298,7 @@ func (g *Gate) propose(ctx context.Context, p *Proposal, plan *change.Change) (*
 // stale when another one is accepted.
 func (s *Store) enter(p *Proposal, until time.Time) (id string, err error) {
 	err = s.locked(func() error {
-		list, err := s.Pending()
+		list, err := s.pending()
 		if err != nil && list == nil {
 			return err
 		}

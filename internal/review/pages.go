@@ -21,6 +21,13 @@ const (
 // ShowAt records that a page shows the proposals, until the store is closed. Appending a
 // proposal's id to address gives the proposal's own address.
 func (s *Store) ShowAt(address string) error {
+	if err := s.renew(); err != nil {
+		return err
+	}
+	return s.show(address)
+}
+
+func (s *Store) show(address string) error {
 	s.holding.Lock()
 	defer s.holding.Unlock()
 	if s.page != nil || s.closed != nil {
@@ -34,7 +41,7 @@ func (s *Store) ShowAt(address string) error {
 	if err := log.Append([]byte(address), 0); err != nil {
 		return errors.Join(err, s.root.Remove(s.root.Own(name)), log.Close())
 	}
-	s.page, s.pageName = log, name
+	s.page, s.pageName, s.address = log, name, address
 	return nil
 }
 
@@ -67,6 +74,6 @@ func (s *Store) hide() error {
 	}
 	_ = s.root.Remove(s.root.Own(s.pageName)) // on error, Sweep will remove it
 	err := s.page.Close()
-	s.page, s.pageName = nil, ""
+	s.page, s.pageName, s.address = nil, "", ""
 	return err
 }

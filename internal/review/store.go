@@ -40,8 +40,8 @@ type Store struct {
 	root *rootfs.Root
 	now  func() time.Time
 
-	mu   sync.Mutex // guards the lock file, because file locks don't exclude goroutines of one process
-	lock *rootfs.Log
+	mu   sync.Mutex  // guards the lock file, because file locks don't exclude goroutines of one process
+	lock *rootfs.Log // nil if it couldn't be made again in a new folder
 
 	closed error // why the store can't be written; nil if it can
 
@@ -50,6 +50,7 @@ type Store struct {
 	holderName string      // guarded by holding
 	page       *rootfs.Log // file of the page served by this process, see ShowAt; guarded by holding
 	pageName   string      // guarded by holding
+	address    string      // where the page shows proposals; guarded by holding
 }
 
 // Open opens the store in dir, which must exist.
@@ -75,10 +76,47 @@ func OpenLayered(dir string, layer *rootfs.Layer) (*Store, error) {
 
 // Close closes the store.
 func (s *Store) Close() error {
-	if s.closed != nil {
-		return s.root.Close()
+	err := s.release()
+	if s.lock != nil {
+		err = errors.Join(err, s.lock.Close())
 	}
-	return errors.Join(s.release(), s.lock.Close(), s.root.Close())
+	return errors.Join(err, s.root.Close())
+}
+
+// renew makes the store's folder again if it was deleted, or uses the one that is in its place
+// now. It must not be called by a function that runs in locked.
+func (s *Store) renew() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.renewed()
+}
+
+// renewed is renew for callers that hold s.mu.
+func (s *Store) renewed() error {
+	if s.closed != nil {
+		return nil
+	}
+	moved, err := s.root.Renew()
+	if err != nil {
+		return err
+	}
+	if moved {
+		s.holding.Lock()
+		address := s.address
+		s.holding.Unlock()
+		_ = s.release() // the files are gone
+		if s.lock != nil {
+			_ = s.lock.Close()
+			s.lock = nil
+		}
+		if address != "" {
+			_ = s.show(address) // otherwise agents are not told the page's address
+		}
+	}
+	if s.lock == nil {
+		s.lock, err = s.root.OpenLog(s.root.Own(lockName), true)
+	}
+	return err
 }
 
 // locked runs f while no other process or goroutine changes the store. If f panics it
@@ -89,6 +127,9 @@ func (s *Store) locked(f func() error) (err error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err := s.renewed(); err != nil {
+		return err
+	}
 	if err := s.lock.Lock(true); err != nil {
 		return err
 	}
@@ -271,10 +312,22 @@ func (s *Store) entries() ([]entry, error) {
 
 // List returns all proposals, newest first. The error names proposals that can't be read;
 // the others are returned nevertheless.
-func (s *Store) List() ([]*Proposal, error) { return s.list(func(entry) bool { return true }) }
+func (s *Store) List() ([]*Proposal, error) {
+	if err := s.renew(); err != nil {
+		return nil, err
+	}
+	return s.list(func(entry) bool { return true })
+}
 
 // Pending returns the undecided proposals, like List, without reading settled ones.
 func (s *Store) Pending() ([]*Proposal, error) {
+	if err := s.renew(); err != nil {
+		return nil, err
+	}
+	return s.pending()
+}
+
+func (s *Store) pending() ([]*Proposal, error) {
 	list, err := s.unsettled()
 	return slices.DeleteFunc(list, func(p *Proposal) bool { return !p.State.Open() }), err
 }
@@ -312,6 +365,9 @@ func (s *Store) list(wanted func(entry) bool) ([]*Proposal, error) {
 // the stamp includes the file names, also those of waiting processes, and the number of
 // replaced proposals.
 func (s *Store) Stamp() (string, error) {
+	if err := s.renew(); err != nil {
+		return "", err
+	}
 	info, err := s.root.Stat(rootfs.Path{})
 	if err != nil {
 		return "", err
@@ -435,6 +491,9 @@ func (s *Store) Withdraw(id string, client change.Client) (*Proposal, error) {
 // them as told. A later session of the same client isn't told, because it doesn't know
 // the proposals.
 func (s *Store) News(client change.Client) ([]*Proposal, error) {
+	if err := s.renew(); err != nil {
+		return nil, err
+	}
 	list, err := s.unsettled()
 	if err != nil && list == nil {
 		return nil, err

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
+	"quarry"
 	"quarry/change"
 	"quarry/internal/review"
 	"quarry/internal/stress"
@@ -197,5 +199,60 @@ func TestWholeOfEditAndUndo(t *testing.T) {
 	var stale *review.StaleError
 	if _, err := b.store.Whole(t.Context(), b.person, b.only(), 0); !errors.As(err, &stale) {
 		t.Errorf("whole of a file that changed = %v", err)
+	}
+}
+
+// If the store's folder is deleted or replaced, all processes that have it open go on with a new
+// one.
+func TestStoreFolderDeleted(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows deletes no folder with open files")
+	}
+	for name, harm := range map[string]func(dir string) error{
+		"deleted":                    os.RemoveAll,
+		"deleted with the one above": func(dir string) error { return os.RemoveAll(filepath.Dir(dir)) },
+		"replaced": func(dir string) error {
+			return errors.Join(os.Rename(dir, dir+".old"), os.Mkdir(dir, 0o700))
+		},
+	} {
+		b := newBench(t, nil, -1)
+		dir := filepath.Join(t.TempDir(), "quarry", "reviews")
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		agent := b.open(&quarry.ReviewOptions{Dir: dir, Wait: -1})
+		store, err := review.Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer store.Close()
+		if err := store.ShowAt("http://page/"); err != nil {
+			t.Fatal(err)
+		}
+		propose := func(path string) {
+			t.Helper()
+			_, err := agent.Write(t.Context(), path, []byte("x\n"), &change.Options{Client: change.Client{Name: "agent"}})
+			if _, waits := errors.AsType[*review.PendingError](err); !waits {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		propose("a")
+		if err := harm(dir); err != nil {
+			t.Fatal(err)
+		}
+		propose("b")
+		list, err := store.Pending()
+		if err != nil || len(list) != 1 || list[0].Paths()[0] != "b" {
+			t.Fatalf("%s: %v, %v", name, list, err)
+		}
+		if at := store.Page("1"); at != "http://page/1" {
+			t.Errorf("%s: page %q", name, at)
+		}
+		if _, err := store.Decide(t.Context(), b.person, list[0].ID, review.Decision{Rest: review.Yes, By: "shell"}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := os.Stat(filepath.Join(b.dir, "b")); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

@@ -173,25 +173,55 @@ func numbered(path string) (name string, n int, ok bool) {
 // findSections returns the sections that match a path by the strictest comparison that
 // finds any.
 func findSections(sections []Section, path string) []int {
+	have := make([][]string, len(sections))
+	for i := range sections {
+		have[i] = sections[i].Path
+	}
+	var plain [][]string // have, each heading normalized
+	known := map[string]string{}
 	for _, want := range targetPaths(path) {
-		for _, same := range []func(a, b string) bool{
-			func(a, b string) bool { return a == b },
-			func(a, b string) bool { return plainHeading(a) == plainHeading(b) },
-		} {
-			for _, fits := range []func(have, want []string, same func(a, b string) bool) bool{fitsWhole, fitsEnd, fitsWithin} {
-				var found []int
-				for i := range sections {
-					if fits(sections[i].Path, want, same) {
-						found = append(found, i)
-					}
-				}
-				if len(found) > 0 {
-					return found
-				}
+		if found := fitting(have, want); len(found) > 0 {
+			return found
+		}
+		if plain == nil {
+			for _, p := range have {
+				plain = append(plain, plainHeadings(p, known))
 			}
+		}
+		if found := fitting(plain, plainHeadings(want, known)); len(found) > 0 {
+			return found
 		}
 	}
 	return nil
+}
+
+// plainHeadings normalizes the headings of a path. It keeps them in known, because the headings of
+// one section begin the paths of those below it.
+func plainHeadings(path []string, known map[string]string) []string {
+	out := make([]string, len(path))
+	for i, s := range path {
+		if _, ok := known[s]; !ok {
+			known[s] = plainHeading(s)
+		}
+		out[i] = known[s]
+	}
+	return out
+}
+
+// fitting returns the indexes of the paths in have that match want by the strictest comparison
+// that finds any.
+func fitting(have [][]string, want []string) (found []int) {
+	for _, fits := range []func(have, want []string) bool{slices.Equal[[]string], fitsEnd, fitsWithin} {
+		for i := range have {
+			if fits(have[i], want) {
+				found = append(found, i)
+			}
+		}
+		if len(found) > 0 {
+			break
+		}
+	}
+	return found
 }
 
 // targetPaths returns the ways to read a path: as a single heading, which may contain the
@@ -224,23 +254,19 @@ func splitPath(path string) []string {
 	return out
 }
 
-func fitsWhole(have, want []string, same func(a, b string) bool) bool {
-	return slices.EqualFunc(have, want, same)
-}
-
-func fitsEnd(have, want []string, same func(a, b string) bool) bool {
-	return len(have) >= len(want) && slices.EqualFunc(have[len(have)-len(want):], want, same)
+func fitsEnd(have, want []string) bool {
+	return len(have) >= len(want) && slices.Equal(have[len(have)-len(want):], want)
 }
 
 // fitsWithin reports whether have and want end in the same heading and the other headings
 // of want occur in have in the same order.
-func fitsWithin(have, want []string, same func(a, b string) bool) bool {
-	if !same(have[len(have)-1], want[len(want)-1]) {
+func fitsWithin(have, want []string) bool {
+	if have[len(have)-1] != want[len(want)-1] {
 		return false
 	}
 	want = want[:len(want)-1]
 	for _, h := range have[:len(have)-1] {
-		if len(want) > 0 && same(h, want[0]) {
+		if len(want) > 0 && h == want[0] {
 			want = want[1:]
 		}
 	}

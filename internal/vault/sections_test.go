@@ -6,10 +6,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"quarry/fault"
+	"quarry/internal/stress"
 )
 
 func TestSections(t *testing.T) {
@@ -291,5 +293,18 @@ func TestFindSectionByNumber(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error()+fault.HintOf(err), want) {
 			t.Errorf("%s: %v %s", path, err, fault.HintOf(err))
 		}
+	}
+}
+
+// A long name of a section is normalized once, not once for each section.
+func TestFindSectionByLongName(t *testing.T) {
+	text := []byte(strings.Repeat("# One\n", 400))
+	sections := scanNote(text).Sections(text)
+	began := stress.CPU()
+	if _, err := FindSection(sections, strings.Repeat("[", 20_000)); err == nil {
+		t.Error("found")
+	}
+	if took := stress.CPU() - began; took > 300*time.Millisecond {
+		t.Errorf("took %v", took)
 	}
 }

@@ -67,13 +67,18 @@ func merge(ranges []Range) []Range {
 	}
 	out := ranges[:0]
 	for _, r := range ranges {
-		if n := len(out); n > 0 && r.Lo <= out[n-1].Hi+1 {
-			out[n-1].Hi = max(out[n-1].Hi, r.Hi)
-			continue
-		}
-		out = append(out, r)
+		out = join(out, r)
 	}
 	return out
+}
+
+// join appends r, or extends the last range to r if they overlap or touch.
+func join(out []Range, r Range) []Range {
+	if n := len(out); n > 0 && r.Lo <= out[n-1].Hi+1 {
+		out[n-1].Hi = max(out[n-1].Hi, r.Hi)
+		return out
+	}
+	return append(out, r)
 }
 
 // IsEmpty reports whether no value is in the class.
@@ -118,7 +123,15 @@ func (c *Class) Equal(o *Class) bool {
 
 // Union returns the values in c or in o.
 func (c *Class) Union(o *Class) *Class {
-	return canonical(c.Bytes, slices.Concat(c.Ranges, o.Ranges))
+	a, b := c.Ranges, o.Ranges
+	out := make([]Range, 0, len(a)+len(b))
+	for len(a) > 0 || len(b) > 0 {
+		if len(a) == 0 || len(b) > 0 && b[0].Lo < a[0].Lo {
+			a, b = b, a
+		}
+		out, a = join(out, a[0]), a[1:]
+	}
+	return &Class{Bytes: c.Bytes, Ranges: out}
 }
 
 // Intersect returns the values in both c and o.
@@ -196,9 +209,5 @@ func (c *Class) Fold() *Class {
 	if c.Bytes {
 		return c.FoldASCII()
 	}
-	var folds []ucd.Range
-	for _, r := range c.Ranges {
-		folds = ucd.AppendFolds(folds, r.Lo, r.Hi)
-	}
-	return c.Union(ScalarClass(folds))
+	return c.Union(ScalarClass(ucd.Folds(c.Ranges)))
 }

@@ -3,7 +3,6 @@ package ucd
 import (
 	"cmp"
 	"slices"
-	"sort"
 	"sync"
 	"unicode/utf8"
 )
@@ -42,45 +41,74 @@ var (
 	longer = sync.OnceValue(func() []Range { return decodeSet(tables[upperLongerLo:upperLongerHi]) })
 )
 
-// orbits maps every character that has case variants to its next larger variant, and the
-// largest to the smallest.
-var orbits = sync.OnceValue(func() []mapping {
+// variants lists the characters that have case variants, sorted. The variants of one character
+// form a ring from each to the next larger one and from the largest to the smallest.
+type variants struct {
+	chars []rune
+	next  []int32 // for each character, the index of the next one in its ring
+}
+
+var orbits = sync.OnceValue(func() (v variants) {
 	members := map[rune][]rune{} // by their folded form
 	for _, m := range folds() {
+		if members[m.to] == nil {
+			v.chars = append(v.chars, m.to)
+		}
 		members[m.to] = append(members[m.to], m.from)
+		v.chars = append(v.chars, m.from)
 	}
-	var out []mapping
+	slices.Sort(v.chars)
+	v.next = make([]int32, len(v.chars))
 	for to, list := range members {
 		list = append(list, to)
 		slices.Sort(list)
 		for i, r := range list {
-			out = append(out, mapping{r, list[(i+1)%len(list)]})
+			at, _ := slices.BinarySearch(v.chars, r)
+			after, _ := slices.BinarySearch(v.chars, list[(i+1)%len(list)])
+			v.next[at] = int32(after)
 		}
 	}
-	sort.Slice(out, func(i, j int) bool { return out[i].from < out[j].from })
-	return out
+	return v
 })
 
 // NextFold returns the next larger character that differs from r only by simple case folding.
 // It returns the smallest one if r is the largest, and r if there is no other: NextFold('K') =
 // 'k', NextFold('k') = '\u212A' (Kelvin), NextFold('\u212A') = 'K'.
-func NextFold(r rune) rune { return apply(orbits(), r) }
+func NextFold(r rune) rune {
+	v := orbits()
+	if i, ok := slices.BinarySearch(v.chars, r); ok {
+		return v.chars[v.next[i]]
+	}
+	return r
+}
 
-// AppendFolds appends, for each character from lo to hi, the other characters that it folds with.
-func AppendFolds(dst []Range, lo, hi rune) []Range {
-	table := orbits()
-	i, _ := find(table, lo)
-	for ; i < len(table) && table[i].from <= hi; i++ {
-		from := table[i].from
-		for r := table[i].to; r != from; r = NextFold(r) {
-			if n := len(dst); n > 0 && dst[n-1].Hi == r-1 {
-				dst[n-1].Hi = r
-				continue
-			}
-			dst = append(dst, Range{r, r})
+// Folds returns the characters outside ranges that fold with one inside. Ranges must be sorted and
+// disjoint.
+func Folds[R ~struct{ Lo, Hi rune }](ranges []R) (out []Range) {
+	v := orbits()
+	inside := make([]bool, len(v.chars))
+	var list []int32 // the indexes that are set in inside
+	i := 0
+	for _, r := range ranges {
+		r := Range(r)
+		n, _ := slices.BinarySearch(v.chars[i:], r.Lo)
+		for i += n; i < len(v.chars) && v.chars[i] <= r.Hi; i++ {
+			inside[i], list = true, append(list, int32(i))
 		}
 	}
-	return dst
+	for _, i := range list {
+		for k := v.next[i]; k != i; k = v.next[k] {
+			r := v.chars[k]
+			switch {
+			case inside[k]:
+			case len(out) > 0 && out[len(out)-1].Hi == r-1:
+				out[len(out)-1].Hi = r
+			default:
+				out = append(out, Range{r, r})
+			}
+		}
+	}
+	return out
 }
 
 // SimpleFold returns r's simple case folding (statuses C and S of CaseFolding.txt), usually

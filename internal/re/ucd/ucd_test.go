@@ -256,15 +256,15 @@ func TestFolds(t *testing.T) {
 			t.Errorf("NextFold(%q) = %q, want %q", c.r, got, c.want)
 		}
 	}
-	got := AppendFolds(nil, 'σ', 'σ')
+	got := Folds([]Range{{'σ', 'σ'}})
 	if len(got) != 2 || !contains(got, 'Σ') || !contains(got, 'ς') {
-		t.Errorf("AppendFolds(σ) = %q", got)
+		t.Errorf("Folds(σ) = %q", got)
 	}
-	if got := AppendFolds(nil, 'a', 'z'); size(got) != 28 || !contains(got, '\u212A') || !contains(got, 'ſ') {
-		t.Errorf("AppendFolds(a-z) = %q", got)
+	if got := Folds([]Range{{'a', 'z'}}); size(got) != 28 || !contains(got, '\u212A') || !contains(got, 'ſ') {
+		t.Errorf("Folds(a-z) = %q", got)
 	}
-	if got := AppendFolds(nil, '0', '9'); len(got) != 0 {
-		t.Errorf("AppendFolds(0-9) = %q", got)
+	if got := Folds([]Range{{'0', '9'}}); len(got) != 0 {
+		t.Errorf("Folds(0-9) = %q", got)
 	}
 }
 

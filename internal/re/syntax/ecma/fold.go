@@ -63,13 +63,7 @@ func closeOver(f Fold, c *hir.Class) *hir.Class {
 	case FoldNone:
 		return c
 	case FoldSimple:
-		var folds []ucd.Range
-		for _, r := range c.Ranges {
-			folds = ucd.AppendFolds(folds, r.Lo, r.Hi)
-		}
-		for _, r := range folds {
-			add = append(add, hir.Range(r))
-		}
+		add = hir.ScalarClass(ucd.Folds(c.Ranges)).Ranges
 	case FoldUpper:
 		add = upperFolds(c)
 	}
