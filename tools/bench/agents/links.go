@@ -45,6 +45,15 @@ func decideMoves(tree string, moves []move, fail func(string, ...any)) error {
 		}
 		return name
 	}
+	same := func(name string) string { return name }
+	back := func(name string) string {
+		for _, m := range moves {
+			if name == m.To || strings.HasPrefix(name, m.To+"/") {
+				return m.From + name[len(m.To):]
+			}
+		}
+		return name
+	}
 	known := map[string]bool{}
 	for name := range was.texts {
 		to := moved(name)
@@ -54,7 +63,7 @@ func decideMoves(tree string, moves []move, fail func(string, ...any)) error {
 			continue
 		}
 		known[to] = true
-		if strings.HasSuffix(name, ".md") && was.resolved(name, was.texts[name], moved) != now.resolved(to, text, func(s string) string { return s }) ||
+		if strings.HasSuffix(name, ".md") && was.resolved(name, was.texts[name], moved, same) != now.resolved(to, text, same, back) ||
 			!strings.HasSuffix(name, ".md") && was.texts[name] != text {
 			fail("links or text of %s are wrong", to)
 		}
@@ -86,9 +95,10 @@ func readVault(dir string) (*vault, error) {
 }
 
 // resolved returns the text of a note without code, and with each link replaced by the path of the
-// note that it leads to, after the moves, and its displayed text. If that is a name of the note, it
-// is dropped.
-func (v *vault) resolved(name, text string, moved func(string) string) string {
+// note that it leads to, after the moves, and its displayed text. That is dropped if it is the
+// note's name before or after the moves: either may be shown. moved and back lead from the paths of
+// this vault to those after and before the moves.
+func (v *vault) resolved(name, text string, moved, back func(string) string) string {
 	if strings.Contains(text, "`") {
 		text = code.ReplaceAllString(text, "")
 	}
@@ -105,7 +115,7 @@ func (v *vault) resolved(name, text string, moved func(string) string) string {
 		if to == "" {
 			return s
 		}
-		if base := strings.TrimSuffix(path.Base(to), ".md"); shown == "|"+base || shown == "|"+strings.TrimSuffix(path.Base(moved(to)), ".md") {
+		if slices.ContainsFunc([]string{back(to), moved(to)}, func(p string) bool { return shown == "|"+strings.TrimSuffix(path.Base(p), ".md") }) {
 			shown = ""
 		}
 		return "<" + moved(to) + heading + shown + ">"
