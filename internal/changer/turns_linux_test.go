@@ -1,209 +1,215 @@
-//go:build linux && !portable
-
-package changer
+package changer_test
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"quarry"
 	"quarry/change"
 	"quarry/fault"
-	"quarry/internal/rootfs"
-	"quarry/internal/rootfs/version"
+	"quarry/internal/replacer"
+	regime "quarry/internal/stress"
+	"quarry/search"
 )
 
-// between returns a Changer for three files. It calls foreign, which simulates another
-// program, after a set has changed the first file and before it changes the last.
-func between(t *testing.T, foreign func(write func(name, content string))) (*Changer, string) {
-	t.Helper()
-	dir := t.TempDir()
-	write := func(name, content string) {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, name := range []string{"a", "b", "c"} {
-		write(name, manyLines("old"))
-	}
-	once := false
-	layer := &rootfs.Layer{Before: func(string) error {
-		if once {
-			return nil
-		}
-		if b, err := os.ReadFile(filepath.Join(dir, "b")); err == nil && strings.Contains(string(b), "new") {
-			once = true
-			foreign(write)
-		}
-		return nil
-	}}
-	root, err := rootfs.Open(dir, &rootfs.Options{Layer: layer})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := Open(root, &Options{StateDir: t.TempDir(), Trash: change.TrashNone, Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		w.Close()
-		root.Close()
-		if !once {
-			t.Error("nothing came between")
-		}
-	})
-	return w, dir
-}
+// For TestSetsTakeTurns: every set changes all files. In every file, each process has a
+// line with a number that it increments.
+const (
+	turnFiles = 16
+	turnProcs = 4
+)
 
-// manyLines returns a text with word in line 5. The foreign program edits the first line.
-func manyLines(word string) string {
+func turnsText() string {
 	var b strings.Builder
-	for i := range 10 {
-		if i == 5 {
-			b.WriteString(word + "\n")
+	b.WriteString("foreign 000000\n")
+	for p := range turnProcs {
+		for i := range 4 {
+			fmt.Fprintf(&b, "between %d %d\n", p, i)
 		}
-		fmt.Fprintf(&b, "line %d\n", i)
+		fmt.Fprintf(&b, "process %d: 0;\n", p)
 	}
 	return b.String()
 }
 
-func edited(text string) string { return strings.Replace(text, "line 0", "Line 0 of someone else", 1) }
-
-// A set that meets foreign changes half-way is rolled back, without removing those, and
-// applied again to the present files.
-func TestSetAmongForeignChanges(t *testing.T) {
-	set := func(version string) change.Set {
-		var s change.Set
-		for _, name := range []string{"a", "b", "c"} {
-			s.Ops = append(s.Ops, change.Op{Verb: change.EditFile, Path: name, Version: version, Edits: []change.Edit{{Old: "old", New: "new"}}})
-		}
-		return s
-	}
-	was := version.Of([]byte(manyLines("old"))).String()
-	for _, c := range []struct {
-		name     string
-		set      change.Set
-		foreign  map[string]string
-		want     map[string]string // "" for c: as the set leaves it
-		conflict bool
-		partial  bool
-	}{
-		{
-			name:    "elsewhere in a changed file and in one to be changed",
-			set:     set(""),
-			foreign: map[string]string{"a": edited(manyLines("new")), "c": edited(manyLines("old"))},
-			want:    map[string]string{"a": edited(manyLines("new")), "b": manyLines("new"), "c": edited(manyLines("new"))},
-		},
-		{
-			name:    "an editor saves what it had read before",
-			set:     set(""),
-			foreign: map[string]string{"a": edited(manyLines("old")), "c": edited(manyLines("old"))},
-			want:    map[string]string{"a": edited(manyLines("new")), "b": manyLines("new"), "c": edited(manyLines("new"))},
-		},
-		{
-			name:     "with versions",
-			set:      set(was),
-			foreign:  map[string]string{"a": edited(manyLines("new")), "c": edited(manyLines("old"))},
-			want:     map[string]string{"a": edited(manyLines("old")), "b": manyLines("old"), "c": edited(manyLines("old"))},
-			conflict: true,
-		},
-		{
-			name:     "the text of the set itself",
-			set:      set(was),
-			foreign:  map[string]string{"a": manyLines("newer"), "c": edited(manyLines("old"))},
-			want:     map[string]string{"a": manyLines("newer"), "b": manyLines("old"), "c": edited(manyLines("old"))},
-			conflict: true, partial: true,
-		},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			w, dir := between(t, func(write func(name, content string)) {
-				for name, content := range c.foreign {
-					write(name, content)
-				}
-			})
-			_, err := w.Apply(context.Background(), c.set)
-			if c.conflict != errors.Is(err, fault.Conflict) || !c.conflict && err != nil || c.partial != partial(err) {
-				t.Errorf("%v", err)
-			}
-			for name, want := range c.want {
-				if got := mustRead(t, dir, name); got != want {
-					t.Errorf("%s has\n%s", name, got)
-				}
-			}
-			log, err := w.Log(0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, ch := range log.Changes {
-				if ch.Pending {
-					t.Errorf("pending: %+v", ch)
-				}
-			}
-			if entries := map[bool]int{true: 0, false: 1}[c.conflict]; !c.partial && len(log.Changes) != entries {
-				t.Errorf("the log has %d changes", len(log.Changes))
-			}
-		})
-	}
-}
-
-func mustRead(t *testing.T, dir, name string) string {
+// numberOf returns a process's number if it is the same in all files, and otherwise -1.
+func numberOf(t *testing.T, dir, name string) int {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(dir, name))
+	number := -2
+	for i := range turnFiles {
+		data, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("f%d.txt", i)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := -1
+		if _, rest, ok := strings.Cut(string(data), name+": "); ok {
+			fmt.Sscanf(rest, "%d;", &n)
+		}
+		if i > 0 && n != number {
+			return -1
+		}
+		number = n
+	}
+	return number
+}
+
+// TestTurnsChild is one of the processes that change the same files.
+func TestTurnsChild(t *testing.T) {
+	base, name, sets := os.Getenv("QUARRY_TURNS"), os.Getenv("QUARRY_NAME"), 0
+	if base == "" {
+		t.Skip("runs as a child of TestSetsTakeTurns")
+	}
+	fmt.Sscan(os.Getenv("QUARRY_SETS"), &sets)
+	ws, err := quarry.Open(filepath.Join(base, "ws"), killOptions(base, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(data)
-}
-
-// A set that is cancelled half-way is rolled back as a whole. So is its undo.
-func TestCancelledHalfWay(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	w, dir := between(t, func(func(name, content string)) { cancel() })
-	var set change.Set
-	for _, name := range []string{"a", "b", "c"} {
-		set.Ops = append(set.Ops, change.Op{Verb: change.EditFile, Path: name, Edits: []change.Edit{{Old: "old", New: "new"}}})
-	}
-	if _, err := w.Apply(ctx, set); !errors.Is(err, change.ErrRolledBack) || !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
-	for _, name := range []string{"a", "b", "c"} {
-		if got := mustRead(t, dir, name); got != manyLines("old") {
-			t.Errorf("%s has\n%s", name, got)
+	defer ws.Close()
+	at, last, refused, half := 0, "", 0, 0
+	for n := range sets {
+		next := at + 1
+		var c *change.Change
+		var err error
+		switch {
+		case n%5 == 4 && last != "":
+			next = at - 1
+			c, err = ws.Undo(ctx, last, nil)
+		case n%5 == 1: // by old text, without versions
+			var set change.Set
+			for i := range turnFiles {
+				edit := change.Edit{Old: fmt.Sprintf("%s: %d;", name, at), New: fmt.Sprintf("%s: %d;", name, next)}
+				set.Ops = append(set.Ops, change.Op{Verb: change.EditFile, Path: fmt.Sprintf("f%d.txt", i), Edits: []change.Edit{edit}})
+			}
+			c, err = ws.Apply(ctx, set)
+		default: // like the tool replace_in_files
+			find := func(ctx context.Context) (change.Set, error) {
+				q := replacer.Query{Query: search.Query{Pattern: name + `: \d+;`}, Replacement: fmt.Sprintf("%s: %d;", name, next)}
+				q.Globs = []string{"f*.txt"}
+				found, err := replacer.Find(ctx, ws, q)
+				if err != nil {
+					return change.Set{}, err
+				}
+				return change.Set{Ops: found.Ops}, nil
+			}
+			var set change.Set
+			if set, err = find(ctx); err == nil {
+				set.Again = find
+				c, err = ws.Apply(ctx, set)
+			}
+		}
+		want := at
+		if err == nil {
+			want = next
+			if last = c.ID; c.Undoes != "" {
+				last = ""
+			}
+		} else if refused++; fault.CodeOf(err) != fault.Conflict && fault.CodeOf(err) != fault.Timeout {
+			t.Errorf("set %d: %v", n, err)
+		}
+		var partial *change.PartialError
+		if got := numberOf(t, ws.Dir(), name); got != want || errors.As(err, &partial) {
+			half++
+			t.Errorf("set %d of %s has %d, and is to have %d: %v", n, name, got, want, err)
+		}
+		if at = want; half > 0 {
+			break
 		}
 	}
-	if log, err := w.Log(0); err != nil || len(log.Changes) != 0 {
-		t.Errorf("the log has %+v, %v", log, err)
+	fmt.Println("refused", refused)
+}
+
+// Two or four processes apply sets to the same files while another program writes to
+// these in place. Each set is applied as a whole or not at all.
+func TestSetsTakeTurns(t *testing.T) {
+	regime.SkipTiny(t)
+	run := regime.Start(t, "sets of several processes", 500, 2000)
+	total := 0
+	for range run.Cases() {
+		total++
 	}
-	c, err := w.Apply(context.Background(), set)
-	if err != nil {
-		t.Fatal(err)
-	}
-	during := &endsWhen{Context: context.Background(), over: func() bool { return mustRead(t, dir, "b") == manyLines("old") }}
-	if _, err := w.Undo(during, c.ID, change.Options{}); !errors.Is(err, change.ErrRolledBack) {
-		t.Errorf("undo: %v", err)
-	}
-	if got := mustRead(t, dir, "a") + mustRead(t, dir, "b") + mustRead(t, dir, "c"); got != strings.Repeat(manyLines("new"), 3) {
-		t.Errorf("after an undo that was cancelled:\n%s", got)
-	}
-	if _, err := w.Undo(context.Background(), c.ID, change.Options{}); err != nil {
-		t.Error(err)
+	for _, procs := range []int{2, turnProcs} {
+		t.Run(fmt.Sprint(procs), func(t *testing.T) { setsTakeTurns(t, procs, max(5, total/2/procs)) })
 	}
 }
 
-// endsWhen is a context that counts as cancelled once over returns true.
-type endsWhen struct {
-	context.Context
-	over func() bool
+func setsTakeTurns(t *testing.T, procs, sets int) {
+	base := regime.FastDir(t)
+	for _, d := range []string{"ws", "state", "data"} {
+		if err := os.Mkdir(filepath.Join(base, d), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range turnFiles {
+		if err := os.WriteFile(filepath.Join(base, "ws", fmt.Sprintf("f%d.txt", i)), []byte(turnsText()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	type result struct {
+		out []byte
+		err error
+	}
+	results := make(chan result)
+	var cmds []*exec.Cmd
+	for p := range procs {
+		cmd := child(t, "TestTurnsChild", "QUARRY_TURNS="+base, fmt.Sprintf("QUARRY_NAME=process %d", p), fmt.Sprintf("QUARRY_SETS=%d", sets))
+		cmds = append(cmds, cmd)
+		go func() {
+			out, err := cmd.Output()
+			results <- result{out, err}
+		}()
+	}
+	began := time.Now()
+	stop, written := make(chan struct{}), make(chan int)
+	go writeInPlace(filepath.Join(base, "ws"), stop, written)
+	refused := 0
+	for range cmds {
+		r := <-results
+		if r.err != nil {
+			t.Errorf("%v\n%s", r.err, r.out)
+		}
+		var n int
+		if _, rest, ok := strings.Cut(string(r.out), "refused "); ok {
+			fmt.Sscan(rest, &n)
+		}
+		refused += n
+	}
+	close(stop)
+	t.Logf("%d sets of %d files by %d processes beside %d foreign writes: %d refused, in %.1fs", procs*sets, turnFiles, procs, <-written, refused, time.Since(began).Seconds())
 }
 
-func (c *endsWhen) Err() error {
-	if c.over() {
-		return context.Canceled
+// writeInPlace overwrites a few bytes of the files at short intervals, like another
+// program.
+func writeInPlace(dir string, stop <-chan struct{}, written chan<- int) {
+	rng, n := regime.Rand(1), 0
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-stop:
+			written <- n
+			return
+		case <-tick.C:
+		}
+		f, err := os.OpenFile(filepath.Join(dir, fmt.Sprintf("f%d.txt", rng.IntN(turnFiles))), os.O_WRONLY, 0)
+		if err != nil {
+			continue
+		}
+		n++
+		fmt.Fprintf(&at{f, 8}, "%06d", n)
+		f.Close()
 	}
-	return nil
 }
+
+// at writes to f from the offset off on.
+type at struct {
+	f   *os.File
+	off int64
+}
+
+func (w *at) Write(b []byte) (int, error) { return w.f.WriteAt(b, w.off) }
