@@ -230,23 +230,27 @@ func (c *call) setText(done *change.Change) string {
 	if !c.d.shows || done.Unchanged || !quiet && len(done.Files) <= lines && len(text) <= render.HunkBytes {
 		return text
 	}
+	// An edit may have left a file as it was.
+	files := slices.DeleteFunc(slices.Clone(done.Files), func(f change.File) bool {
+		return f.Did == change.Edited && f.Hunks == 0 && f.Executable == nil
+	})
 	added, removed := 0, 0
 	count := map[[2]int]int{}
 	most := [2]int{}
-	for _, f := range done.Files {
+	for _, f := range files {
 		added, removed = added+f.Added, removed+f.Removed
 		lines := [2]int{f.Added, f.Removed}
 		if count[lines]++; count[lines] > count[most] {
 			most = lines
 		}
 	}
-	text = "Changed " + fault.Count(len(done.Files), "file")
+	text = "Changed " + fault.Count(len(files), "file")
 	if done.DryRun {
-		text = fault.Count(len(done.Files), "file") + " would change"
+		text = fault.Count(len(files), "file") + " would change"
 	}
 	if done.DryRun && c.d.limits.dryBytes > 0 && !quiet { // saves a search for the affected lines
 		var paths []string
-		for _, f := range done.Files {
+		for _, f := range files {
 			paths = append(paths, f.Path)
 		}
 		list, fit := render.Paths(fmt.Appendf(nil, "%s: +%d -%d.", text, added, removed), paths, render.Limits{Budget: c.d.limits.dryBytes}, nil)
@@ -255,7 +259,7 @@ func (c *call) setText(done *change.Change) string {
 		}
 		return string(list)
 	}
-	odd := len(done.Files) - count[most]
+	odd := len(files) - count[most]
 	if quiet || odd > maxFileLines/2 {
 		return fmt.Sprintf("%s: +%d -%d.", text, added, removed)
 	}
@@ -263,7 +267,7 @@ func (c *call) setText(done *change.Change) string {
 		text += fmt.Sprintf(", %d of them", count[most])
 	}
 	text += fmt.Sprintf(": +%d -%d each.", most[0], most[1])
-	for _, f := range done.Files {
+	for _, f := range files {
 		if [2]int{f.Added, f.Removed} != most {
 			text += "\n" + render.SetFile(f)
 		}

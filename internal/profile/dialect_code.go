@@ -136,7 +136,7 @@ func codeDialect() *dialect {
 			},
 			{
 				name: "undo_change", title: "Undo a change",
-				about:  "Undo a change by its id, default this session's last.",
+				about:  "Undo a change by its id, default this session's last. Changes of people and of other programs are undone too, if recorded; a wrong id (?) lists the latest.",
 				params: []tool.Param{str("id", "Change id"), unlisted(paramDryRun), unlisted(str("path", "Only this file")), unlisted(integer("hunk", "Only this hunk of its diff", 1))},
 				action: undoChange,
 			},

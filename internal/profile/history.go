@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -97,12 +98,12 @@ func undo(ctx context.Context, c *call) (*answer, error) {
 		}
 		change, err := c.ws.Undo(ctx, id, o)
 		if err != nil {
-			return nil, c.undoError(err)
+			return nil, c.undoError(ctx, err)
 		}
 		return c.changed(change, render.Undone(change)), nil
 	}
 	if c.Given("path") || c.Given("hunk") {
-		return nil, &tool.Error{Code: fault.InvalidArgument, Message: "Which change is to be undone in part?", Hint: "Give its id; list_changes has them."}
+		return nil, &tool.Error{Code: fault.InvalidArgument, Message: "Which change is to be undone in part?", Hint: "Give its id. " + c.whichID(ctx)}
 	}
 	// Without an id, undo the last change of this connection. Changes made by other
 	// clients can only be undone by id.
@@ -115,7 +116,7 @@ func undo(ctx context.Context, c *call) (*answer, error) {
 			}
 			return c.changed(change, render.Undone(change)), nil
 		case !c.undone(ctx, id):
-			return nil, c.undoError(err)
+			return nil, c.undoError(ctx, err)
 		}
 		c.made.drop(id) // the change was already undone
 	}
@@ -133,9 +134,22 @@ func (c *call) undone(ctx context.Context, id string) bool {
 
 // needsID refuses an undo without an id and lists the latest changes.
 func (c *call) needsID(ctx context.Context) error {
-	log, err := c.ws.Changes(ctx, maxMade)
+	list, err := c.latest(ctx)
 	if err != nil {
 		return err
+	}
+	if list == "" {
+		return &tool.Error{Code: fault.NotFound, Message: "There is no change to undo"}
+	}
+	return &tool.Error{Code: fault.InvalidArgument, Message: "This connection has made no change that could be undone", Hint: "Give an id. " + list}
+}
+
+// latest lists the last changes, those of this connection's client first; "" if there are
+// none.
+func (c *call) latest(ctx context.Context) (string, error) {
+	log, err := c.ws.Changes(ctx, maxMade)
+	if err != nil || len(log.Changes) == 0 {
+		return "", err
 	}
 	own, others := []change.Change{}, []change.Change{}
 	for _, ch := range log.Changes {
@@ -145,22 +159,23 @@ func (c *call) needsID(ctx context.Context) error {
 			others = append(others, ch)
 		}
 	}
-	log.Changes = append(own, others...)
-	if len(log.Changes) == 0 {
-		return &tool.Error{Code: fault.NotFound, Message: "There is no change to undo"}
-	}
-	hint := "Give an id. The last changes:"
-	for i := range log.Changes[:min(5, len(log.Changes))] {
-		ch := &log.Changes[i]
-		hint += "\n" + ch.ID + "  " + ch.Summary
+	list := "The last changes:"
+	for _, ch := range append(own, others...)[:min(5, len(log.Changes))] {
+		list += "\n" + ch.ID + "  " + ch.Time.In(c.o.Zone).Format(time.TimeOnly) + "  " + ch.Summary
 		if ch.Client.Name != "" || ch.Outside {
-			hint += " by " + changer(ch)
+			list += " by " + changer(&ch)
+		}
+		if some := ch.Paths[:min(3, len(ch.Paths))]; len(ch.Paths) > 1 {
+			list += ": " + strings.Join(some, ", ")
+			if len(some) < len(ch.Paths) {
+				list += ", …"
+			}
 		}
 		if ch.UndoneBy != "" {
-			hint += " (undone)"
+			list += " (undone)"
 		}
 	}
-	return &tool.Error{Code: fault.InvalidArgument, Message: "This connection has made no change that could be undone", Hint: hint}
+	return list, nil
 }
 
 // madeHere holds the ids of the changes that one connection has made and not undone, and
@@ -226,7 +241,7 @@ func (e *env) madeIn(ctx context.Context) *madeHere {
 	return m.(*madeHere)
 }
 
-func (c *call) undoError(err error) error {
+func (c *call) undoError(ctx context.Context, err error) error {
 	var conflict *change.UndoError
 	var root *fault.RootError
 	hint := sentence(fault.HintOf(err))
@@ -237,9 +252,18 @@ func (c *call) undoError(err error) error {
 		if c.String("id") == "" {
 			return &tool.Error{Code: fault.NotFound, Message: "There is no change to undo"}
 		}
-		return &tool.Error{Code: fault.NotFound, Message: fmt.Sprintf("There is no change %q", c.String("id")), Hint: "List them with list_changes."}
+		return &tool.Error{Code: fault.NotFound, Message: fmt.Sprintf("There is no change %q", c.String("id")), Hint: c.whichID(ctx)}
 	case errors.Is(err, change.ErrBadID):
-		return &tool.Error{Code: fault.InvalidArgument, Message: fmt.Sprintf("%q is not the id of a change", c.String("id")), Hint: "List them with list_changes."}
+		return &tool.Error{Code: fault.InvalidArgument, Message: fmt.Sprintf("%q is not the id of a change", c.String("id")), Hint: c.whichID(ctx)}
 	}
 	return err
+}
+
+// whichID says where to find the ids of changes.
+func (c *call) whichID(ctx context.Context) string {
+	if slices.ContainsFunc(c.d.tools, func(s spec) bool { return s.name == "list_changes" }) {
+		return "List them with list_changes."
+	}
+	list, _ := c.latest(ctx)
+	return list
 }
