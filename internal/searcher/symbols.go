@@ -216,7 +216,7 @@ func (s *symbolRun) view(v *index.CountedView, of lookup.Reach, from *candidates
 		for i, part := range s.name.Parts() {
 			before := s.name.Parts()[:i]
 			if err := v.Names(index.NameQuery{Part: part}, func(d *index.Defined) bool {
-				if !slices.ContainsFunc(before, func(p []byte) bool { return bytes.Contains(d.Key, p) }) {
+				if bytes.Contains(d.Key, part) && !slices.ContainsFunc(before, func(p []byte) bool { return bytes.Contains(d.Key, p) }) {
 					in.add(d)
 				}
 				return in.err == nil
