@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+	"sort"
 	"sync"
 	"time"
 
@@ -58,7 +59,7 @@ func (f *Follower) Look() (last, epoch int, err error) {
 			f.forget(p)
 		}
 	}
-	slices.SortStableFunc(fresh, func(a, b Numbered) int { return a.ends().Compare(b.ends()) })
+	sort.SliceStable(fresh, func(i, j int) bool { return fresh[i].ends().Before(fresh[j].ends()) })
 	for _, c := range fresh {
 		f.next++
 		c.N = f.next

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
+	"sort"
 	"strings"
 
 	"quarry/change"
@@ -34,7 +35,7 @@ func (w *Changer) DiffAll(ids []string) (*change.Change, error) {
 			entries = append(entries, e)
 		}
 	}
-	slices.SortFunc(entries, func(a, b journal.Entry) int { return strings.Compare(string(a.ID), string(b.ID)) })
+	sort.Slice(entries, func(i, j int) bool { return entries[i].ID < entries[j].ID })
 	s := newSpans(w)
 	for _, e := range entries {
 		for i := range e.Ops {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -150,7 +151,7 @@ func (w *Changer) fitBack(ctx context.Context, plan *journal.Plan) error {
 	if len(left) == 0 {
 		return nil
 	}
-	slices.SortFunc(left, func(a, b change.Conflict) int { return strings.Compare(a.Path, b.Path) })
+	sort.Slice(left, func(i, j int) bool { return left[i].Path < left[j].Path })
 	return &change.UndoError{Paths: left}
 }
 

@@ -565,8 +565,8 @@ func (r *searching) giveHeld(ctx context.Context) error {
 		if i := slices.IndexFunc(rest, func(h heldFile) bool { return h.from != rest[0].from }); i > 0 && !reversed {
 			n = i // sort each given path separately
 		}
-		slices.SortStableFunc(rest[:n], func(a, b heldFile) int {
-			return strings.Compare(strings.ReplaceAll(a.path, "/", "\x00"), strings.ReplaceAll(b.path, "/", "\x00"))
+		sort.SliceStable(rest[:n], func(i, j int) bool {
+			return strings.ReplaceAll(rest[i].path, "/", "\x00") < strings.ReplaceAll(rest[j].path, "/", "\x00")
 		})
 		rest = rest[n:]
 	}

@@ -1,11 +1,10 @@
 package journal
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
-	"slices"
+	"sort"
 
 	"quarry/fault"
 	"quarry/internal/rootfs"
@@ -182,7 +181,7 @@ func (j *Journal) Later(own, outside ID) (list []Entry, err error) {
 	if err = read(j, own); err == nil && j.beside() != nil {
 		err = read(j.beside(), outside)
 	}
-	slices.SortFunc(list, func(a, b Entry) int { return cmp.Compare(a.ID, b.ID) })
+	sort.Slice(list, func(i, j int) bool { return list[i].ID < list[j].ID })
 	return list, err
 }
 

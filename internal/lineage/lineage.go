@@ -13,8 +13,8 @@ package lineage
 
 import (
 	"bytes"
-	"cmp"
 	"slices"
+	"sort"
 
 	"quarry/internal/rootfs"
 )
@@ -141,7 +141,7 @@ func (t *Text) reverting(e Edit, undone []*Step) []made {
 			}
 		}
 	}
-	slices.SortFunc(back, func(a, b made) int { return cmp.Compare(a.Off, b.Off) })
+	sort.Slice(back, func(i, j int) bool { return back[i].Off < back[j].Off })
 	var text []byte
 	at := int64(0)
 	for _, m := range back {

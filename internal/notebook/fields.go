@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"sort"
 	"strings"
 
 	"quarry/change"
@@ -194,11 +195,11 @@ func byCount(counts map[string]*Name) []Name {
 	for _, n := range counts {
 		out = append(out, *n)
 	}
-	slices.SortFunc(out, func(a, b Name) int {
-		if a.Notes != b.Notes {
-			return b.Notes - a.Notes
+	sort.Slice(out, func(i, j int) bool {
+		if out[i].Notes != out[j].Notes {
+			return out[i].Notes > out[j].Notes
 		}
-		return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name))
+		return strings.ToLower(out[i].Name) < strings.ToLower(out[j].Name)
 	})
 	return out
 }

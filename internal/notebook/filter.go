@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -78,15 +79,8 @@ func (b *Book) filter(ctx context.Context, e *notefilter.Expr) (noteFilter, erro
 		out.want |= parts[i].want
 		out.slow = out.slow || parts[i].slow
 	}
-	slices.SortStableFunc(parts, func(a, b noteFilter) int { // filters that use the file system come last
-		switch {
-		case a.slow == b.slow:
-			return 0
-		case a.slow:
-			return 1
-		}
-		return -1
-	})
+	// Filters that use the file system come last.
+	sort.SliceStable(parts, func(i, j int) bool { return !parts[i].slow && parts[j].slow })
 	out.admits = func(ctx context.Context, path string, facts *notefields.Facts) bool {
 		return all != slices.ContainsFunc(parts, func(f noteFilter) bool { return f.admits(ctx, path, facts) != all })
 	}

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"sort"
 	"strings"
 	"sync"
 	"time"
@@ -170,7 +171,9 @@ func List(dir string) ([]Client, error) {
 			list = append(list, read(root, e.Name)...)
 		}
 	}
-	slices.SortFunc(list, func(a, b Client) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.PID, b.PID)) })
+	sort.Slice(list, func(i, j int) bool {
+		return cmp.Or(cmp.Compare(list[i].Name, list[j].Name), cmp.Compare(list[i].PID, list[j].PID)) < 0
+	})
 	return list, nil
 }
 

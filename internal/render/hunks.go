@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"unicode"
@@ -220,8 +221,9 @@ func Rewrites(c *change.Change) string {
 	for of, n := range count {
 		list = append(list, rewrite{of, n})
 	}
-	slices.SortFunc(list, func(a, b rewrite) int {
-		return cmp.Or(cmp.Compare(b.n, a.n), cmp.Compare(a.of[0], b.of[0]), cmp.Compare(a.of[1], b.of[1]))
+	sort.Slice(list, func(i, j int) bool {
+		a, b := &list[i], &list[j]
+		return cmp.Or(cmp.Compare(b.n, a.n), cmp.Compare(a.of[0], b.of[0]), cmp.Compare(a.of[1], b.of[1])) < 0
 	})
 	// If the diffs are cut or don't include all files, the list contains only examples.
 	cut := c.Links != nil && lines < c.Links.Updated || partial(c)
