@@ -14,8 +14,9 @@ import (
 )
 
 // TakeTasks moves the tasks that filters select from other notes to the end of a section,
-// or of the note, as one change. What is nested in a task moves with it. A task stays if
-// the move would change what it or a link to it means; the change's warnings name it.
+// or of the note, as one change. Lines and tasks nested in a task move with it. A task
+// stays if the move would change its meaning or that of a link to it. The change's warnings
+// name these, and nested tasks that moved although the filters don't select them.
 func (b *Book) TakeTasks(ctx context.Context, path string, t Target, where string, create bool, o Options) (*change.Change, error) {
 	if t.Block != "" || t.Property != "" {
 		return nil, fault.New(fault.InvalidArgument, "tasks move to a section or to the end of a note", "give heading, or only the note")
@@ -37,6 +38,7 @@ func (b *Book) TakeTasks(ctx context.Context, path string, t Target, where strin
 	ix := b.index(paths)
 	ix.Add(to.Path)
 	left := map[string][]string{} // the tasks that stay, by reason
+	var along []string            // tasks that move only because they are nested in others
 	var ops []change.Op
 	var content strings.Builder
 	moved := 0
@@ -66,6 +68,12 @@ func (b *Book) TakeTasks(ctx context.Context, path string, t Target, where strin
 		}
 		for _, cut := range cuts {
 			content.WriteString(vault.Outdented(cut.In(n.Text)))
+			for _, task := range scan.Tasks(n.Text) {
+				at := task.Mark.Start
+				if cut.Start <= at && at < cut.End && !slices.ContainsFunc(tasks, func(t vault.Task) bool { return t.Mark.Start == at }) {
+					along = append(along, fmt.Sprintf("%s:%d", n.Path, n.lineAt(at)))
+				}
+			}
 		}
 		ops, moved = append(ops, n.edit(cuts)), moved+len(cuts)
 		return nil
@@ -74,6 +82,9 @@ func (b *Book) TakeTasks(ctx context.Context, path string, t Target, where strin
 		return nil, err
 	}
 	var stay []string
+	if len(along) > 0 {
+		stay = []string{fmt.Sprintf("%s that the filters don't select moved with those they are nested in: %s", fault.Count(len(along), "task"), fewOf(along))}
+	}
 	for _, reason := range slices.Sorted(maps.Keys(left)) {
 		stay = append(stay, fmt.Sprintf("%s not moved (%s): %s", fault.Count(len(left[reason]), "task"), reason, fewOf(left[reason])))
 	}

@@ -48,7 +48,7 @@ func TestTakeTasks(t *testing.T) {
 	}
 	for _, want := range []string{"1 task not moved (in a quote): m/3.md:4", "1 task not moved (links may name its block id): m/3.md:6",
 		"2 tasks not moved (a link in it would lead elsewhere): m/3.md:7, m/3.md:9", "1 task not moved (it refers to lines elsewhere in its note): m/3.md:8",
-		"1 task not moved (headings would change): m/4.md:5"} {
+		"1 task not moved (headings would change): m/4.md:5", "1 task that the filters don't select moved with those they are nested in: m/1.md:6\n"} {
 		if !strings.Contains(warned, want) {
 			t.Errorf("%q is not in\n%s", want, warned)
 		}
