@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -52,7 +53,6 @@ type system struct {
 	roots []rootfs.Path       // paths of aside; nil if outdated
 	flown map[uint32]struct{} // cookies of renames whose new name matters; see note
 
-	unheard int   // number of names that clear has looked up
 	opening bool  // Options.Passed is being called
 	news    *node // the last newly watched folder, not yet passed
 
@@ -228,6 +228,10 @@ func (w *Watcher) drain(ctx context.Context) error {
 // maxSuspects limits how many names clear looks up.
 const maxSuspects = 64
 
+// unheard counts the names that clear has made up. A second watcher must not use the same ones:
+// looking up a name that is cached takes no lock.
+var unheard atomic.Int64
+
 // clear finds the new names that are the only name of their file. Later events on such a
 // file can't affect another one. Most programs' temporary files exist long enough for
 // this check.
@@ -247,8 +251,7 @@ func (w *Watcher) clear() {
 	// the lock of the folder meanwhile, and looking up a name that is not cached
 	// takes the same lock.
 	for _, path := range only {
-		w.system.unheard++
-		name := fmt.Sprintf(".quarry-%d-%d", os.Getpid(), w.system.unheard)
+		name := fmt.Sprintf(".quarry-%d-%d", os.Getpid(), unheard.Add(1))
 		if i := strings.LastIndexByte(path, '/'); i >= 0 {
 			name = path[:i+1] + name
 		}

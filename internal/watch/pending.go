@@ -80,6 +80,19 @@ func (p *pending) file(path []byte, op Op, inTree bool) (passed, ok bool) {
 // the name's appearance may concern another file.
 func (p *pending) unlisted(op Op) (passed bool) { return op&(touched|over|Removed) != 0 }
 
+// uncertain reports whether a lost event could have told passed.
+func (p *pending) uncertain() bool {
+	if len(p.suspects) > 0 {
+		return true
+	}
+	for _, op := range p.files {
+		if op&gone != 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // tree adds a folder with all its contents.
 func (p *pending) tree(path []byte) {
 	if _, ok := p.trees[string(path)]; ok {

@@ -166,11 +166,17 @@ func (w *Watcher) settle(ctx context.Context) error {
 
 // release removes the watches of folders that have left the tree, and uses them for
 // folders that couldn't be watched.
+//
+// If only the first event of a rename was in the queue, the folder is watched again at its
+// new place. Events in between are lost, which matters for names whose file may have others.
 func (w *Watcher) release() {
 	s := &w.system
-	freed := 0
+	freed, before := 0, len(s.wds)
 	for n := range s.limbo {
 		freed += w.drop(n)
+	}
+	if len(s.wds) < before && w.pending.uncertain() {
+		w.pending.passed = true
 	}
 	clear(s.limbo)
 	for n, why := range s.aside {

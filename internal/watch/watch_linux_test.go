@@ -298,6 +298,76 @@ func TestTemporaryFilesPass(t *testing.T) {
 	}
 }
 
+// A folder whose rename was read by half loses its watch, and the events that follow.
+func TestLostWatchPasses(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		do   func(in func(string) string)
+		want bool
+	}{
+		{"second name", func(in func(string) string) {
+			os.Link(in("a"), in("d/b"))
+			os.WriteFile(in("d/b"), []byte("new"), 0)
+		}, true},
+		{"a file that went", func(in func(string) string) { os.Remove(in("d/a")) }, true},
+		{"nothing", func(in func(string) string) {}, false},
+	} {
+		_, root := workspace(t)
+		makeEntries(t, root, "a", "d/a")
+		m := newMirror(t, root, &Options{idle: true})
+		m.barrier()
+		in := func(p string) string { return filepath.Join(root, p) }
+		c.do(in)
+		if err := os.Rename(in("d"), in("../out/d")); err != nil {
+			t.Fatal(err)
+		}
+		if got := m.barrier(); got.Passed != c.want {
+			t.Errorf("%s: Passed %v, want %v", c.name, got.Passed, c.want)
+		}
+	}
+}
+
+// Comparing a folder with the disk watches it again, and no event may be lost meanwhile.
+func TestRescanLosesNothing(t *testing.T) {
+	_, root := workspace(t)
+	makeEntries(t, root, "a")
+	m := newMirror(t, root, &Options{idle: true})
+	m.barrier()
+	const names = 15_000
+	want := make([]string, names)
+	for i := range want {
+		want[i] = fmt.Sprintf("%05d", i)
+	}
+	rescan := make(chan error)
+	stop := make(chan struct{})
+	go func() {
+		defer close(rescan)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			if err := m.w.Rescan(t.Context(), rootfs.Path{}); err != nil {
+				rescan <- err
+				return
+			}
+		}
+	}()
+	for _, name := range want {
+		if err := os.Symlink("a", filepath.Join(root, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(stop)
+	if err := <-rescan; err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Fields(shown(m.barrier())); !slices.Equal(got, want) {
+		t.Errorf("%d names reported, want %d", len(got), names)
+	}
+}
+
 // A write to a deleted log that is still open is reported once.
 func TestNamelessIsToldOnce(t *testing.T) {
 	_, root := workspace(t)
