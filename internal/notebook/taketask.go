@@ -66,9 +66,10 @@ func (b *Book) TakeTasks(ctx context.Context, path string, t Target, where strin
 			left["headings would change"] = append(left["headings would change"], names...)
 			return nil
 		}
+		all := scan.Tasks(n.Text)
 		for _, cut := range cuts {
 			content.WriteString(vault.Outdented(cut.In(n.Text)))
-			for _, task := range scan.Tasks(n.Text) {
+			for _, task := range all {
 				at := task.Mark.Start
 				if cut.Start <= at && at < cut.End && !slices.ContainsFunc(tasks, func(t vault.Task) bool { return t.Mark.Start == at }) {
 					along = append(along, fmt.Sprintf("%s:%d", n.Path, n.lineAt(at)))

@@ -166,7 +166,7 @@ func (c *call) latest(ctx context.Context) (string, error) {
 			list += " by " + changer(&ch)
 		}
 		if some := ch.Paths[:min(3, len(ch.Paths))]; len(ch.Paths) > 1 {
-			list += ": " + strings.Join(some, ", ")
+			list += ": " + strings.Join(names(some), ", ")
 			if len(some) < len(ch.Paths) {
 				list += ", …"
 			}

@@ -268,8 +268,7 @@ func (g *Gate) propose(ctx context.Context, p *Proposal, plan *change.Change) (*
 	if p.Key, err = keyOf(p); err != nil {
 		return nil, err
 	}
-	wait := g.Wait
-	wait = cmp.Or(wait, DefaultWait)
+	wait := cmp.Or(g.Wait, DefaultWait)
 	until := g.Store.now().Add(max(wait, 0))
 	if err := g.Store.renew(); err != nil {
 		return nil, err

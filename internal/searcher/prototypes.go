@@ -16,12 +16,18 @@ import (
 // function's definition if that is in scope: the code answers more than its declaration.
 func (d *Folder) firstChunks(ctx context.Context, r *search.CodeResult, n int, scope *search.Scope) error {
 	var out []search.Chunk
-	for _, c := range r.Chunks {
+	known := map[string][]search.Symbol{}
+	for i, c := range r.Chunks {
 		if len(out) == n {
 			break
 		}
-		if c.Kind == symbols.Prototype.String() && isC(c.Path) {
-			if err := d.define(ctx, &c, scope); err != nil {
+		if isPrototype(&c) {
+			if _, ok := known[c.Symbol]; !ok {
+				if err := d.definitions(ctx, r.Chunks[i:min(i+n-len(out), len(r.Chunks))], scope, known); err != nil {
+					return err
+				}
+			}
+			if err := d.define(ctx, &c, known[c.Symbol]); err != nil {
 				return err
 			}
 		}
@@ -37,18 +43,47 @@ func (d *Folder) firstChunks(ctx context.Context, r *search.CodeResult, n int, s
 	return nil
 }
 
+func isPrototype(c *search.Chunk) bool { return c.Kind == symbols.Prototype.String() && isC(c.Path) }
+
 func isC(file string) bool { return strings.HasPrefix(symbols.Language(file, nil)+"+", "C+") }
 
-// define replaces the prototype in c by its definition, if there is one: of several that in
-// the source with the name of the header, else one in a source.
-func (d *Folder) define(ctx context.Context, c *search.Chunk, scope *search.Scope) error {
-	r, err := d.symbols(ctx, &search.SymbolQuery{Name: c.Symbol, Kind: symbols.Function.String(), Scope: *scope, Limit: 50})
+// definitions finds the functions that the prototypes among the chunks declare. Without an
+// index, every file is read once for all of them.
+func (d *Folder) definitions(ctx context.Context, chunks []search.Chunk, scope *search.Scope, known map[string][]search.Symbol) error {
+	var runs symbolRuns
+	for i := range chunks {
+		c := &chunks[i]
+		if _, ok := known[c.Symbol]; ok || !isPrototype(c) {
+			continue
+		}
+		known[c.Symbol] = nil
+		q := &search.SymbolQuery{Name: c.Symbol, Kind: symbols.Function.String(), Scope: *scope, Limit: 50}
+		name, err := lookup.Compile(q)
+		if err != nil {
+			return err
+		}
+		runs = append(runs, &symbolRun{folder: d, q: q, name: name})
+	}
+	give, err := d.turns.take(ctx)
 	if err != nil {
 		return err
 	}
+	defer give()
+	if err := runs.run(ctx); err != nil {
+		return err
+	}
+	for _, s := range runs {
+		known[s.q.Name] = s.result().Symbols
+	}
+	return nil
+}
+
+// define replaces the prototype in c by its definition, if there is one: of several that in
+// the source with the name of the header, else one in a source.
+func (d *Folder) define(ctx context.Context, c *search.Chunk, found []search.Symbol) error {
 	var best *search.Symbol
-	for i := range r.Symbols {
-		s := &r.Symbols[i]
+	for i := range found {
+		s := &found[i]
 		// Outside of its namespace a definition names fewer containers.
 		short, long := "."+c.Symbol, "."+strings.TrimPrefix(s.Container+"."+s.Name, ".")
 		if len(short) > len(long) {
@@ -63,7 +98,7 @@ func (d *Folder) define(ctx context.Context, c *search.Chunk, scope *search.Scop
 	if best == nil {
 		return nil
 	}
-	r.Symbols = []search.Symbol{*best}
+	r := &search.SymbolResult{Symbols: []search.Symbol{*best}}
 	if err := lookup.Describe(ctx, d, false, r); err != nil || len(r.Symbols) == 0 {
 		return err
 	}

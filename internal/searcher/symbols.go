@@ -49,12 +49,23 @@ func (d *Folder) symbols(ctx context.Context, q *search.SymbolQuery) (*search.Sy
 		return d.outline(ctx, q, name)
 	}
 	s := &symbolRun{folder: d, q: q, name: name}
-	if err := s.indexed(ctx); !errors.Is(err, errNoIndex) {
-		return s.result(), err
-	}
-	*s = symbolRun{folder: d, q: q, name: name}
-	err = s.scan(ctx)
+	err = symbolRuns{s}.run(ctx)
 	return s.result(), err
+}
+
+// symbolRuns are searches in the same scope.
+type symbolRuns []*symbolRun
+
+// run asks the index for each name. If it can't answer, it reads all files once.
+func (runs symbolRuns) run(ctx context.Context) error {
+	for _, s := range runs {
+		if err := s.indexed(ctx); errors.Is(err, errNoIndex) {
+			return runs.scan(ctx)
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // symbolRun is a search for the definitions of one name.
@@ -78,17 +89,36 @@ func (s *symbolRun) result() *search.SymbolResult {
 	return &s.out
 }
 
-// scan reads every file in scope that may define the name.
-func (s *symbolRun) scan(ctx context.Context) error {
-	s.begin()
-	defer s.dropSkips()
-	s.out.Stats.Plan.Kind = search.PlanScan
+// scan reads every file in scope that may define one of the names. Only the first search has
+// a summary.
+func (runs symbolRuns) scan(ctx context.Context) error {
+	for _, s := range runs {
+		*s = symbolRun{folder: s.folder, q: s.q, name: s.name}
+		s.begin()
+	}
+	first := runs[0]
+	defer first.dropSkips()
+	first.out.Stats.Plan.Kind = search.PlanScan
 	readers := sync.Pool{New: func() any { return &symbols.Names{Stop: func() bool { return ctx.Err() != nil }} }}
-	return eachText(ctx, s.folder, &s.q.Scope, &s.out.Summary, func(path string, text []byte) *defined {
+	return eachText(ctx, first.folder, &first.q.Scope, &first.out.Summary, func(path string, text []byte) *[]defined {
 		names := readers.Get().(*symbols.Names)
 		defer readers.Put(names)
-		return s.define(names, path, text)
-	}, s.take)
+		var all []defined
+		for _, s := range runs {
+			if d := s.define(names, path, text); d != nil {
+				all = append(all, *d)
+			}
+		}
+		if all == nil {
+			return nil
+		}
+		return &all
+	}, func(path string, all *[]defined) {
+		for i := range *all {
+			d := &(*all)[i]
+			d.by.take(path, d)
+		}
+	})
 }
 
 // dropSkips removes skipped files that can't have definitions anyway.
@@ -120,20 +150,21 @@ func (s *symbolRun) define(names *symbols.Names, path string, text []byte) *defi
 		if symbols.Language(path, text) == "" {
 			return nil
 		}
-		return &defined{partly: fmt.Sprintf("it is over %d MB, so its definitions were not read", symbols.MaxText>>20)}
+		return &defined{by: s, partly: fmt.Sprintf("it is over %d MB, so its definitions were not read", symbols.MaxText>>20)}
 	}
 	found, whole := s.name.File(&largeReader{Names: names, large: &s.folder.large}, path, index.DefinitionText(text))
 	switch {
 	case !whole:
-		return &defined{found, lookup.InPart}
+		return &defined{s, found, lookup.InPart}
 	case len(found) == 0:
 		return nil
 	}
-	return &defined{found, ""}
+	return &defined{s, found, ""}
 }
 
 // defined holds the definitions of a name in a file.
 type defined struct {
+	by     *symbolRun
 	found  []lookup.Found
 	partly string // why definitions may be missing; "" if all are known
 }

@@ -124,6 +124,22 @@ func TestSymbolsIndexIsShared(t *testing.T) {
 	}
 }
 
+// The index yields whole groups of names, whatever their words. A name that
+// shares two words with the query is counted once nevertheless.
+func TestSharedWordsCountOnce(t *testing.T) {
+	ws := workspace(t, map[string]string{"a.go": "package a\n\nfunc conParseTheUser() {}\n"},
+		&quarry.Options{Index: &quarry.IndexOptions{Dir: t.TempDir()}})
+	if err := ws.Index().Wait(ctx); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"ConigParseUser", "UserConigParse", "ParseUserConig"} {
+		r, err := ws.Symbols(ctx, search.SymbolQuery{Name: name, Fuzzy: true, Limit: 1})
+		if err != nil || !r.Stats.Plan.Indexed() || r.Total != 1 {
+			t.Errorf("%s: %+v %v", name, r, err)
+		}
+	}
+}
+
 // To find similar names, a large table of names is not read as a whole. The answers equal
 // a scan's.
 func TestManyNames(t *testing.T) {

@@ -195,8 +195,7 @@ func (w *writer) asMarkdown() []Splice {
 	if l.quote != unquoted && l.quote != jsonString {
 		return nil
 	}
-	shown := l.Alias
-	shown = cmp.Or(shown, stem(w.want))
+	shown := cmp.Or(l.Alias, stem(w.want))
 	// A backslash doesn't prevent ` from closing a code span, but an entity does.
 	text := strings.NewReplacer("\\", "\\\\", "[", "\\[", "]", "\\]", "`", "&#96;", "$", "&#36;", "%%", "&#37;%").Replace(shown)
 	p := relative(dir(w.pl.now(w.source)), w.want)
