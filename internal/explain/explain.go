@@ -114,7 +114,7 @@ func (l *Look) limits() search.Limits {
 type seen struct {
 	files []string
 	more  bool
-	text  string // text of the first match, if requested
+	text  string // of a match, if requested
 }
 
 // finding converts the result to a Finding.
@@ -152,15 +152,23 @@ func (l *Look) ask(ctx context.Context, q search.Query) (s seen) {
 	return s
 }
 
-// askText is like ask, but also returns the text of the first match, extended to whole
-// words.
+// askText is like ask, but also returns the text of a match, extended to whole words. It
+// prefers a match that is a whole word already, then the first match of the most files.
 func (l *Look) askText(ctx context.Context, q search.Query) (s seen) {
 	q.Detail, q.Spans, q.Before, q.After, q.Offset = search.Lines, true, 0, 0, 0
 	q.Limits = l.limits()
 	q.Limits.LinesPerFile, q.Limits.LineBytes = 1, longLine
+	times, most := map[string]int{}, 0
 	sum, err := l.Files.SearchEach(ctx, q, func(f *search.FileMatch) error {
-		if s.text == "" && len(f.Lines) > 0 && len(f.Lines[0].Spans) > 0 {
-			s.text = wholeWord(string(f.Lines[0].Text), f.Lines[0].Spans[0])
+		if len(f.Lines) > 0 && len(f.Lines[0].Spans) > 0 {
+			at := f.Lines[0].Spans[0]
+			text := wholeWord(string(f.Lines[0].Text), at)
+			if times[text]++; len(text) == at.End-at.Start {
+				times[text] += maxFiles
+			}
+			if times[text] > most {
+				s.text, most = text, times[text]
+			}
 		}
 		s.files = append(s.files, f.Path)
 		return nil

@@ -82,16 +82,22 @@ func (l *Look) Found() []Finding { return l.found }
 // Near searches for texts similar to text: first for the same words in another style of
 // identifiers, then with one character wrong, missing, added or swapped.
 func (l *Look) Near(ctx context.Context, q search.Query, text string) bool {
-	q.Match.Syntax, q.Match.Case = match.Rust, match.Insensitive
+	asked := q.Match
 	for i, pattern := range append([]string{styles(text)}, oneEdit(text)...) {
 		if q.Pattern = pattern; pattern == "" {
 			continue
 		}
+		q.Match.Syntax, q.Match.Case = match.Rust, match.Insensitive
 		way := Near
 		if i == 0 {
 			way = Style
 		}
-		if s := l.askText(ctx, q); s.text != "" && l.add(s.finding(way, s.text)) {
+		s := l.askText(ctx, q)
+		if s.text == "" {
+			continue
+		}
+		q.Match.Syntax, q.Match.Case, q.Pattern = match.Literal, asked.Case, s.text // other texts were similar, too
+		if l.add(l.ask(ctx, q).finding(way, s.text)) {
 			return true
 		}
 	}

@@ -35,7 +35,7 @@ func (c *call) limits() render.Limits {
 	if c.o.Structured && !c.d.json {
 		budget /= 2 // a line of code doubles in size as JSON
 	}
-	return render.Limits{Budget: max(budget-receiptRoom, 0)}
+	return render.Limits{Budget: max(budget-receiptRoom, min(budget, receiptRoom)/4)}
 }
 
 const receiptRoom = 1 << 10

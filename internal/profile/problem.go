@@ -93,8 +93,8 @@ func rootProblem(err error) error {
 		return e
 	case errors.As(err, &between):
 		return &tool.Error{
-			Code: fault.InvalidArgument, Message: quoted(between.From) + " and " + quoted(between.To) + " are in different roots; a move stays within one",
-			Hint: "Write the file there with write_file, then delete it here with delete_file.",
+			Code: fault.InvalidArgument, Message: quoted(between.From) + " and " + quoted(between.To) + " are in different roots; a change stays in one",
+			Hint: "Make one call for each root. To move a file, write it in the other root and then delete it here.",
 		}
 	case errors.As(err, &several):
 		return &tool.Error{Code: fault.InvalidArgument, Message: "Several roots have a change of this id", Hint: "Give one of " + strings.Join(several.IDs, ", ") + "."}
@@ -244,6 +244,9 @@ func (c *call) badPattern(ctx context.Context, e *tool.Error, p *match.Error) {
 			e.Hint = ""
 		}
 		plain := "To find it as plain text: " + c.other("file_search", "query", pattern) + "."
+		if c.takes("literal") {
+			plain = "To find it as plain text: literal: true."
+		}
 		l := &explain.Look{Files: c.ws, Scan: !c.indexed(ctx)}
 		q := search.Query{Pattern: pattern, Scope: search.Scope{Paths: []string{c.path(ctx, "path")}}}
 		if found := c.said(l.Plain(ctx, q), &q, ""); len(found) > 0 {

@@ -43,6 +43,8 @@ func TestWishesOfAgents(t *testing.T) {
 		{"code", "search_files", `{"pattern":"agenda|Open","glob":"*.md, *.go","show":"files"}`, "3 matches in 3 files", ""},
 		{"code", "search_files", `{"pattern":"alpha\\s+beta(?-u:[^b])","show":"matches","multiline":true}`, `1 alpha\nbeta` + "ÿ  ends.txt:1", `\r`},
 		{"code", "search_files", `{"pattern":"x := 1|barrier","show":"matches"}`, "12 matches in 6 files, 2 different\n6 x := 1\n6 barrier", "many"},
+		{"code", "search_files", `{"pattern":"barrier","budget":100}`, "6 matches in 6 files", "f5"},
+		{"code", "search_files", `{"pattern":"(barrier"}`, "literal: true", "query"},
 		{"code", "search_files", `{"pattern":"zzz","path":".github"}`, `searched ".github", without other hidden and ignored files`, ""},
 		{"code", "replace_in_files", `{"regex":"func (\\w+)","replacement":"func My$1","lacking":["Test","barrier"],"expected_count":1}`, "+func MyOpen() {}", "CONFLICT"},
 		{"code", "replace_in_files", `{"regex":"barrier","replacement":"wait","expected_count":5}`, "There are 6 matches in 6 files, not the expected 5; nothing was changed.\nmany/\n  f0.go 1\n  f1.go 1", "Look at"},
