@@ -18,6 +18,7 @@ func TestBrokenFiles(t *testing.T) {
 		{"quarry", "write_file", `{"path":"b.json","content":"{"}`, "b.json no longer parses: line 1: unexpected end of JSON input"},
 		{"quarry", "write_file", `{"path":"new.json","content":"{"}`, ""},
 		{"code", "apply_changes", `{"changes":[{"path":"b.json","old_text":"]","new_text":""},{"path":"c.py","old_text":"]","new_text":""}]}`, "c.py no longer parses: line 1: '[' is not closed"},
+		{"code", "apply_changes", `{"changes":[{"path":"b.json","old_text":"]","new_text":""}],"dry_run":true}`, "b.json no longer parses: line 1"},
 		{"quarry", "replace_in_files", `{"text":"]","replacement":""}`, "c.py no longer parses: line 1: '[' is not closed"},
 		{"vault", "edit_file", `{"path":"a.go","old_text":"g(1)","new_text":"g(1"}`, ""},
 	} {

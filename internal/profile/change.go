@@ -25,6 +25,13 @@ func (c *call) changing() *change.Options {
 	return &change.Options{ExpectedVersion: c.String("expected_version"), DryRun: c.Bool("dry_run"), Summary: c.String("summary"), Tool: c.tool.Name, Client: change.Client(c.client)}
 }
 
+// broken appends a line for each file that no longer parses.
+func (a *answer) broken(list []change.Broken) {
+	for _, b := range list {
+		a.text = append(append(a.text, '\n'), b.String()...)
+	}
+}
+
 // changed makes the answer to a change: the dialect's sentence and, for a dry run, a
 // preview.
 func (c *call) changed(change *change.Change, sentence string) *answer {
@@ -48,9 +55,7 @@ func (c *call) changed(change *change.Change, sentence string) *answer {
 	if !c.d.shows {
 		data.Broken = nil // the documents of such dialects don't have this field
 	}
-	for _, b := range data.Broken {
-		a.text = append(append(a.text, '\n'), b.String()...)
-	}
+	a.broken(data.Broken)
 	if change.ID != "" {
 		a.receipt = append(a.receipt, "change "+change.ID)
 		if change.Undoes == "" && change.PartOf == "" {

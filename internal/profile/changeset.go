@@ -190,6 +190,9 @@ func (c *call) applySummed(ctx context.Context, set change.Set) (*answer, error)
 	if done.DryRun {
 		a.text = append([]byte("Dry run, nothing was changed. "), said...)
 		c.preview(a, done)
+		if c.d.shows {
+			a.broken(done.Broken)
+		}
 		if done.NoPlan != "" {
 			a.receipt = append(a.receipt, done.NoPlan)
 		} else {
