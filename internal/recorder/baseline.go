@@ -192,7 +192,7 @@ func (b *baseline) merge(dir string, changed []entry) {
 }
 
 func (b *baseline) count(e *entry, by int) {
-	if e.typ != rootfs.TypeFile {
+	if e.typ != rootfs.TypeFile || e.uncovered {
 		return
 	}
 	b.files += by
@@ -228,6 +228,19 @@ func (b *baseline) get(path string) (entry, bool) {
 		}
 	}
 	return entry{}, false
+}
+
+// covered reports whether the baseline does not say that a path, or a folder above it, is not
+// covered.
+func (b *baseline) covered(path string) bool {
+	for i := 0; i <= len(path); i++ {
+		if i == len(path) || path[i] == '/' {
+			if e, _ := b.get(path[:i]); e.uncovered {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // under lists dir and the folders below it.

@@ -59,6 +59,9 @@ func (c *comparison) batch(ctx context.Context, paths []string, rest []journal.E
 			return 0, err
 		}
 		l := looked{path: path, was: c.m.at(path), now: now, covered: covered}
+		if had, _ := r.base.get(path); had.uncovered && covered { // so is everything below it
+			c.m.free = slices.Insert(c.m.free, 0, claim{path, true})
+		}
 		if covered && !c.m.isFree(path) {
 			var uncovered bool
 			l.ops, uncovered = r.compare(path, l.was, now, c.byGit)
@@ -134,7 +137,13 @@ func (c *comparison) adopt(list []looked) error {
 	for _, l := range list {
 		dir, name := split(l.path)
 		if l.now == nil || !l.covered {
-			if _, had := c.r.base.get(l.path); had {
+			had, ok := c.r.base.get(l.path)
+			switch {
+			case l.now != nil && (dir == "" || c.r.disk.covers(dir, true)):
+				if !had.uncovered || had.typ != l.now.typ {
+					folders[dir] = append(folders[dir], entry{name: name, typ: l.now.typ, uncovered: true})
+				}
+			case ok:
 				folders[dir] = append(folders[dir], entry{name: name})
 			}
 			continue

@@ -44,8 +44,8 @@ type disk struct {
 }
 
 // at returns the state of a path on disk. covered is false for a path that is not
-// recorded: ignored, denied, or neither a file, a folder nor a symlink. If the content is
-// to be kept, at reads it.
+// recorded: ignored, denied, or neither a file, a folder nor a symlink. Then s has at most the type.
+// If the content is to be kept, at reads it.
 func (d *disk) at(path string) (s *state, covered bool, err error) {
 	_, name := split(path)
 	p, err := d.root.Known(path)
@@ -63,7 +63,7 @@ func (d *disk) at(path string) (s *state, covered bool, err error) {
 		return nil, true, err
 	}
 	if !d.covers(path, info.Type == rootfs.TypeDir) {
-		return nil, false, nil
+		return &state{entry: entry{typ: info.Type}}, false, nil
 	}
 	s = &state{entry: entry{name: name, typ: info.Type, mode: info.Mode.Perm(), stamp: stampOf(info, read)}, size: info.Size, time: info.ModTime}
 	switch info.Type {
@@ -180,14 +180,17 @@ func (r *Recorder) differs(v *walk.Visit) (paths []string) {
 	for _, e := range r.base.folder(v.Shown) {
 		had[e.name] = e
 	}
-	for _, list := range [][]rootfs.Entry{v.Files, v.Dirs} {
+	for i, list := range [][]rootfs.Entry{v.Files, v.Dirs, v.Excluded} {
 		for _, e := range list {
 			if rootfs.IsTemp(e.Name) {
 				continue
 			}
 			was, known := had[e.Name]
 			delete(had, e.Name)
-			if known && was.typ == e.Type {
+			if was.uncovered && (i == 2 || !r.disk.covers(join(v.Shown, e.Name), e.Type == rootfs.TypeDir)) {
+				continue
+			}
+			if known && was.typ == e.Type && !was.uncovered && i < 2 {
 				if e.Type == rootfs.TypeDir {
 					continue
 				}
@@ -214,6 +217,9 @@ func (r *Recorder) build(ctx context.Context) error {
 		list := make([]entry, 0, len(v.Files)+len(v.Dirs))
 		for _, d := range v.Dirs {
 			list = append(list, entry{name: d.Name, typ: rootfs.TypeDir})
+		}
+		for _, e := range v.Excluded {
+			list = append(list, entry{name: e.Name, typ: e.Type, uncovered: true})
 		}
 		for _, f := range v.Files {
 			e, err := r.adopted(v, f.Name)
@@ -248,8 +254,11 @@ func (r *Recorder) build(ctx context.Context) error {
 func (r *Recorder) adopted(v *walk.Visit, name string) (*entry, error) {
 	read := time.Now()
 	info, err := v.Dir.Stat(name)
-	if err != nil || rootfs.IsTemp(name) || r.denied(join(v.Shown, name)) {
+	if err != nil || rootfs.IsTemp(name) {
 		return nil, nil
+	}
+	if r.denied(join(v.Shown, name)) {
+		return &entry{name: name, typ: info.Type, uncovered: true}, nil
 	}
 	s := &state{entry: entry{name: name, typ: info.Type, mode: info.Mode.Perm(), stamp: stampOf(info, read)}, size: info.Size}
 	if info.Type == rootfs.TypeSymlink {

@@ -33,17 +33,18 @@ const (
 
 // entry is what the baseline knows about a name in a folder.
 type entry struct {
-	name    string
-	typ     rootfs.Type // in the log, TypeUnknown means that the name was removed
-	mode    fs.FileMode // permissions
-	stamp   uint64      // the file's stamp when it was read; 0 means that a change may go unnoticed
-	place   place
-	why     why
-	blob    string         // git's id of the content, if inGit
-	version rootfs.Version // set if inStore
-	off     int64          // offset in the store
-	stored  int64          // stored size in bytes
-	target  string         // of a symlink
+	name      string
+	typ       rootfs.Type // in the log, TypeUnknown means that the name was removed
+	uncovered bool        // exists, but isn't covered: nothing else is known about it
+	mode      fs.FileMode // permissions
+	stamp     uint64      // the file's stamp when it was read; 0 means that a change may go unnoticed
+	place     place
+	why       why
+	blob      string         // git's id of the content, if inGit
+	version   rootfs.Version // set if inStore
+	off       int64          // offset in the store
+	stored    int64          // stored size in bytes
+	target    string         // of a symlink
 }
 
 // stampOf returns a hash of the attributes that change with a write, or 0 if the file was
@@ -74,7 +75,11 @@ func appendString(b []byte, s string) []byte {
 }
 
 func (e *entry) append(b []byte) []byte {
-	b = append(appendString(b, e.name), byte(e.typ))
+	b = appendString(b, e.name)
+	if e.uncovered {
+		return append(b, byte(e.typ)|notCovered)
+	}
+	b = append(b, byte(e.typ))
 	if e.typ == rootfs.TypeUnknown {
 		return b
 	}
@@ -95,6 +100,9 @@ func (e *entry) append(b []byte) []byte {
 	}
 	return b
 }
+
+// notCovered is added to the type of an entry that is not covered.
+const notCovered = 0x80
 
 var errFormat = errors.New("the baseline is damaged")
 
@@ -139,8 +147,10 @@ func (r *reader) str() string { return r.take(r.num()) }
 
 // entry decodes an entry. Its strings share memory with the input.
 func (r *reader) entry() entry {
-	e := entry{name: r.str(), typ: rootfs.Type(r.byte())}
-	if e.typ == rootfs.TypeUnknown {
+	e := entry{name: r.str()}
+	typ := r.byte()
+	e.typ, e.uncovered = rootfs.Type(typ&^notCovered), typ&notCovered != 0
+	if e.typ == rootfs.TypeUnknown || e.uncovered {
 		return e
 	}
 	e.mode = fs.FileMode(r.num()).Perm()

@@ -42,7 +42,7 @@ func (r *Recorder) newModel() *model {
 func (m *model) at(path string) *state {
 	s, known := m.cells[path]
 	if !known {
-		if e, ok := m.r.base.get(path); ok {
+		if e, ok := m.r.base.get(path); ok && !e.uncovered {
 			s = m.r.stateOf(e)
 		}
 		m.cells[path] = s
@@ -144,11 +144,15 @@ func (m *model) step(e journal.Entry, i int, b *before) {
 		m.know(path)
 	case journal.Rename:
 		to := op.To.String()
+		moved := append([]claim{{path, m.isFree(path)}}, m.free...)
 		for _, p := range m.below(path) {
+			if e, _ := m.r.base.get(p); e.uncovered {
+				moved = append(moved, claim{p, true})
+			}
 			m.cells[to+strings.TrimPrefix(p, path)], m.cells[p] = m.cells[p], nil
 		}
-		for _, c := range append([]claim{{path, m.isFree(path)}}, m.free...) {
-			if len(m.free) > 0 && beneath(c.path, path) {
+		for _, c := range moved {
+			if (len(moved) > 1 || c.free) && beneath(c.path, path) {
 				m.free = append(m.free, claim{to + strings.TrimPrefix(c.path, path), c.free})
 			}
 		}
@@ -236,14 +240,15 @@ func (m *model) outside(path string, was, now *state, b *before) {
 	b.ops = append(b.ops, ops...)
 }
 
-// isFree reports whether the expected state of a path is unknown.
+// isFree reports whether the expected state of a path is unknown. That includes paths that
+// were not covered: what appears there when the rules change may have existed before.
 func (m *model) isFree(path string) bool {
 	for _, c := range slices.Backward(m.free) {
 		if beneath(path, c.path) {
 			return c.free
 		}
 	}
-	return false
+	return !m.r.base.covered(path)
 }
 
 // know records that the state of a path is known again.

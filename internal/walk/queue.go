@@ -98,6 +98,9 @@ type worker struct {
 	entries []rootfs.Entry // a listing
 	files   []rootfs.Entry // the files of the listing to visit
 	dirs    []rootfs.Entry // the folders of the listing to enter
+
+	excluded []rootfs.Entry // the entries of the listing that the rules exclude
+
 	subs    []task
 	path    []byte // path of the current entry
 	ignored bool   // the current folder is ignored

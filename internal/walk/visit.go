@@ -42,7 +42,7 @@ func (w *worker) work(t *task) {
 	w.handles.Add(1)
 	defer w.release(h)
 	if t.files != nil { // a part of a folder that was already listed
-		w.call(h, shown, t.parts, t.files, nil)
+		w.call(h, shown, t.parts, t.files, nil, nil)
 		return
 	}
 	if w.opts.FollowLinks && !w.enter(t, dir, shown) || w.opts.OneFileSystem && w.otherDevice(dir, shown) {
@@ -69,7 +69,7 @@ func (w *worker) work(t *task) {
 		w.push(w.subs, shown)
 		clear(w.subs)
 	}
-	w.call(h, shown, parts, w.files[:min(len(w.files), w.opts.Batch)], w.dirs)
+	w.call(h, shown, parts, w.files[:min(len(w.files), w.opts.Batch)], w.dirs, w.excluded)
 }
 
 // once sorts the subfolders and removes duplicates from the listing, because a folder must be
@@ -119,9 +119,9 @@ func (w *worker) open(t *task) (*rootfs.Dir, error) {
 	return t.from.dir.OpenDir(t.name)
 }
 
-func (w *worker) call(h *handle, shown string, parts int, files, dirs []rootfs.Entry) {
+func (w *worker) call(h *handle, shown string, parts int, files, dirs, excluded []rootfs.Entry) {
 	w.nFiles += len(files)
-	w.visited = Visit{Path: h.dir.Path(), Shown: shown, Dir: h.dir, Files: files, Dirs: dirs, Parts: parts, Worker: w.id}
+	w.visited = Visit{Path: h.dir.Path(), Shown: shown, Dir: h.dir, Files: files, Dirs: dirs, Excluded: excluded, Parts: parts, Worker: w.id}
 	if err := w.visit(&w.visited); err != nil {
 		w.fail(err)
 	}
@@ -165,7 +165,7 @@ var errTooDeep = fault.New(fault.TooLarge, "the path is longer than 8,192 bytes"
 
 // judge sorts the listing into w.files, w.dirs and w.subs, and counts the omitted entries.
 func (w *worker) judge(t *task, h *handle, shown string, frame *ignore.Frame) {
-	w.files, w.dirs, w.subs = w.files[:0], w.dirs[:0], w.subs[:0]
+	w.files, w.dirs, w.excluded, w.subs = w.files[:0], w.dirs[:0], w.excluded[:0], w.subs[:0]
 	dirPath := h.dir.Path()
 	w.path = append(w.path[:0], shown...)
 	if shown != "" {
@@ -213,6 +213,7 @@ func (w *worker) judge(t *task, h *handle, shown string, frame *ignore.Frame) {
 		}
 		if e.Ignored = answer == ignore.Ignore; e.Ignored && !w.marks() {
 			w.counts[Ignored]++
+			w.excluded = append(w.excluded, *e)
 			continue
 		}
 		if e.Name[0] == '.' && !w.opts.Hidden && (answer != ignore.Keep || w.opts.StrictHidden) {

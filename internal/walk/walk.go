@@ -95,6 +95,9 @@ type Visit struct {
 	Files []rootfs.Entry
 	// Dirs are the subfolders that will be entered. They are set only in a folder's first Visit.
 	Dirs []rootfs.Entry
+	// Excluded are the entries that the rules exclude, of the types that would be listed. They are
+	// set like Dirs, and names are valid like those of Files.
+	Excluded []rootfs.Entry
 	// Parts is the number of visits that the folder has.
 	Parts int
 	// Worker is a number less than Options.Workers. Concurrent calls have different numbers, so it
