@@ -14,6 +14,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"unsafe"
 
 	"quarry/fault"
 	"quarry/internal/rootfs"
@@ -375,7 +376,7 @@ func (t *tree) branch(i int) branch {
 
 // parseTree finds the entries of a tree.
 func parseTree(data string, idSize int) (*tree, error) {
-	t := &tree{data: data, idSize: idSize}
+	t := &tree{data: data, idSize: idSize, entries: make([]uint32, 0, len(data)/(idSize+20))} // a mode, and a name of 13 bytes
 	for at := 0; at < len(data); {
 		s := data[at:min(len(data), at+8<<10)]
 		space, end := strings.IndexByte(s, ' '), strings.IndexByte(s, 0)
@@ -416,7 +417,8 @@ func (r *Repo) tree(ctx context.Context, id string) (*tree, error) {
 	if kind != treeObject {
 		return nil, errDamaged
 	}
-	if t, err = parseTree(string(data), r.idSize()); err != nil {
+	// data is not used otherwise, and can have 16 MB
+	if t, err = parseTree(unsafe.String(unsafe.SliceData(data), len(data)), r.idSize()); err != nil {
 		return nil, err
 	}
 	size := len(t.data) + 4*cap(t.entries)
