@@ -50,19 +50,23 @@ func (w *Changer) undoTo(ctx context.Context, o change.Options) (*change.Change,
 	if err := plan.DropDone(w.root); err != nil {
 		return nil, err
 	}
-	fit := w.fitPlan
-	if o.To.By != "" {
-		fit = func(plan *journal.Plan) error { return w.fitBack(ctx, plan) }
+	kept, err := w.fitBack(ctx, plan)
+	if o.To.By == "" {
+		for _, p := range kept {
+			c.Warnings = append(c.Warnings, fault.Printable(p)+" also has changes that were not recorded: they stay")
+		}
 	}
 	var omitted []string
-	if err := fit(plan); err != nil {
+	if err != nil {
 		if !o.SkipConflicts {
 			return nil, err
 		}
 		omitted = names(journal.Entry{Change: plan.Change}.Paths())
-		if c.Warnings, err = w.skipConflicts(plan, err); err != nil {
+		skipped, err := w.skipConflicts(plan, err)
+		if err != nil {
 			return nil, err
 		}
+		c.Warnings = append(c.Warnings, skipped...)
 		rest := names(journal.Entry{Change: plan.Change}.Paths())
 		omitted = slices.DeleteFunc(omitted, func(p string) bool { return slices.Contains(rest, p) })
 	}
@@ -101,13 +105,13 @@ func (w *Changer) undoTo(ctx context.Context, o change.Options) (*change.Change,
 	return c, w.undo(ctx, c, plan)
 }
 
-// fitBack is fitPlan for going back for one author. In files that others have changed
-// too, it undoes only the author's edits.
-func (w *Changer) fitBack(ctx context.Context, plan *journal.Plan) error {
+// fitBack is fitPlan for going back. In files that others have changed too, without the
+// plan undoing it, it undoes only the plan's edits. It returns the paths of these files.
+func (w *Changer) fitBack(ctx context.Context, plan *journal.Plan) (kept []string, err error) {
 	cause := w.fitPlan(plan)
 	refused := &change.UndoError{}
 	if cause != nil && !errors.As(cause, &refused) {
-		return cause
+		return nil, cause
 	}
 	found := map[string]*change.Conflict{} // nil means that there is nothing left to undo
 	for i := range refused.Paths {
@@ -118,16 +122,20 @@ func (w *Changer) fitBack(ctx context.Context, plan *journal.Plan) error {
 	for k := range plan.Change.Ops {
 		op := &plan.Change.Ops[k]
 		_, apart := plan.Undone(k)
+		if !apart && len(found) == 0 {
+			continue
+		}
 		at, err := plan.Origin(k)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		conflict := found[at.String()]
 		switch {
 		case op.Kind == journal.Replace && (apart || conflict != nil):
 			if conflict, err = w.carryBack(ctx, plan, k, at, nothing, deeds); err != nil {
-				return err
+				return nil, err
 			}
+			kept = append(kept, at.String())
 		case apart:
 			conflict = &change.Conflict{Path: at.String(), Reason: change.ContentChanged}
 		default:
@@ -139,7 +147,7 @@ func (w *Changer) fitBack(ctx context.Context, plan *journal.Plan) error {
 	}
 	plan.Drop(nothing)
 	if cause = w.fitPlan(plan); cause != nil && !errors.As(cause, &refused) {
-		return cause
+		return nil, cause
 	}
 	if cause != nil {
 		for _, c := range refused.Paths {
@@ -148,11 +156,12 @@ func (w *Changer) fitBack(ctx context.Context, plan *journal.Plan) error {
 			}
 		}
 	}
+	kept = slices.DeleteFunc(kept, func(p string) bool { return found[p] != nil })
 	if len(left) == 0 {
-		return nil
+		return kept, nil
 	}
 	sort.Slice(left, func(i, j int) bool { return left[i].Path < left[j].Path })
-	return &change.UndoError{Paths: left}
+	return kept, &change.UndoError{Paths: left}
 }
 
 // carryBack adapts the k-th operation of a plan to the file's present content. at is the

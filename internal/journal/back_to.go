@@ -13,7 +13,7 @@ import (
 // PlanBack makes one plan that undoes several entries, given newest first. The result is
 // the same as undoing them one after the other, but each file is written only once, with
 // its final content. If some is set, there are other entries between them that the plan
-// does not undo.
+// does not undo, and equal content before and after does not mean that nothing is to be done.
 func (j *Journal) PlanBack(ctx context.Context, entries []Entry, some bool) (*Plan, error) {
 	b := &backPlan{j: j, some: some, p: &Plan{j: j, src: &source{}, Change: Change{Tool: "undo"}}, at: map[rootfs.Path]int{}, modes: map[rootfs.Path]int{}, binned: map[rootfs.Path]binned{}, restored: map[rootfs.Path]int{}, removed: map[rootfs.Path]int{}, moved: map[rootfs.Path]int{}, on: map[rootfs.Path][]int{}, in: map[rootfs.Path][]int{}}
 	for _, e := range entries {
@@ -23,7 +23,7 @@ func (j *Journal) PlanBack(ctx context.Context, entries []Entry, some bool) (*Pl
 	}
 	for k := range b.p.Change.Ops {
 		op := &b.p.Change.Ops[k]
-		b.dead[k] = b.dead[k] || !b.p.groups[k].apart && (op.Kind == Replace && op.Old == op.New || op.Kind == Chmod && op.Mode == op.NewMode)
+		b.dead[k] = b.dead[k] || !(b.some && b.p.groups[k].apart) && (op.Kind == Replace && op.Old == op.New || op.Kind == Chmod && op.Mode == op.NewMode)
 	}
 	b.dropEmpty()
 	b.p.drop(b.dead)
@@ -110,7 +110,7 @@ func (b *backPlan) put(op Op, target ref, back []rootfs.Edit) int {
 // whether it left the state that they found.
 func (b *backPlan) join(k int, same bool) {
 	g := &b.p.groups[k]
-	g.done, g.apart = append(g.done, b.of), g.apart || b.some && !same
+	g.done, g.apart = append(g.done, b.of), g.apart || !same
 }
 
 var errLargeTwice = fault.New(fault.InvalidArgument, "a large file was edited several times", "undo its changes one by one, the newest first")
@@ -170,7 +170,7 @@ func (b *backPlan) step(op Op, target ref, back []rootfs.Edit) error {
 				return err
 			}
 			if k, ok := b.at[p]; ok && ops[k].Kind == Replace && ops[k].OldData == nil {
-				apart = apart || b.p.groups[k].apart || b.some && ops[k].New != op.Nodes[n].Version
+				apart = apart || b.p.groups[k].apart || ops[k].New != op.Nodes[n].Version
 				op.Nodes[n].Version, b.dead[k] = ops[k].Old, true
 			}
 			if k, ok := b.modes[p]; ok {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"quarry"
 	"quarry/change"
 	"quarry/internal/stress"
 )
@@ -220,5 +221,75 @@ func TestBackOverAnUndo(t *testing.T) {
 	must(t, err)
 	if len(done.Paths) != 1 || p.text("c.txt") != "old\n" || p.text("sub/b.txt") != "old\n" {
 		t.Errorf("it changed %q", done.Paths)
+	}
+}
+
+// If nothing records, going back keeps what other programs wrote between our changes, or
+// refuses and names the file.
+func TestBackKeepsUnrecordedChanges(t *testing.T) {
+	lines := func(second, fifth, eighth string) string {
+		return fmt.Sprintf("1\n%s\n3\n4\n%s\n6\n7\n%s\n9\n", second, fifth, eighth)
+	}
+	for _, c := range []struct {
+		name   string
+		texts  []string // the first one is before the point, "=" before a text says another program writes it
+		want   string   // or "" if it is refused
+		warned bool
+	}{
+		{"between two of ours", []string{lines("2", "5", "8"), lines("two", "5", "8"), "=" + lines("two", "five", "8"), lines("two", "five", "eight")}, lines("2", "five", "8"), true},
+		{"between, the same lines", []string{lines("2", "5", "8"), lines("two", "5", "8"), "=" + lines("TWO", "5", "8"), lines("Two", "5", "8")}, "", false},
+		{"after ours", []string{lines("2", "5", "8"), lines("two", "5", "8"), "=" + lines("two", "five", "8")}, lines("2", "five", "8"), true},
+		{"after ours, the same lines", []string{lines("2", "5", "8"), lines("two", "5", "8"), "=" + lines("TWO", "5", "8")}, "", false},
+		{"in a new file", []string{"", lines("2", "5", "8"), "=" + lines("2", "five", "8"), lines("2", "five", "eight")}, "", false},
+		{"and back again", []string{lines("2", "5", "8"), lines("two", "5", "8"), "=" + lines("2", "five", "8"), lines("2", "5", "8")}, lines("2", "5", "8"), false},
+	} {
+		p := newPlace(t)
+		if c.texts[0] != "" {
+			p.put("a.txt", c.texts[0])
+		}
+		p.put("b.txt", "b\n")
+		o := p.options()
+		o.Index = nil
+		ws, err := quarry.Open(p.dir, o)
+		must(t, err)
+		must(t, ws.Point(t.Context(), "start"))
+		_, err = ws.Write(t.Context(), "b.txt", []byte("changed\n"), nil)
+		must(t, err)
+		var now string
+		for _, text := range c.texts[1:] {
+			var outside bool
+			if now, outside = strings.CutPrefix(text, "="); outside {
+				p.put("a.txt", now)
+				continue
+			}
+			_, err := ws.Write(t.Context(), "a.txt", []byte(now), nil)
+			must(t, err)
+		}
+		log, err := ws.Changes(t.Context(), 0)
+		must(t, err)
+		at := log.Points[0]
+		back := &change.Options{To: &change.Back{After: at.After, Since: at.Time, Name: at.Name}}
+		done, err := ws.Undo(t.Context(), "", back)
+		var refused *change.UndoError
+		switch {
+		case c.want == "" && (!errors.As(err, &refused) || len(refused.Paths) != 1 || refused.Paths[0].Path != "a.txt"):
+			t.Errorf("%s: %v, want a refusal that names a.txt", c.name, err)
+		case c.want == "":
+			c.want = now
+			back.SkipConflicts = true
+			_, err = ws.Undo(t.Context(), "", back)
+			must(t, err)
+		case err != nil:
+			t.Errorf("%s: %v", c.name, err)
+		case c.warned != (len(done.Warnings) == 1 && strings.Contains(done.Warnings[0], "a.txt")):
+			t.Errorf("%s: the warnings are %q", c.name, done.Warnings)
+		}
+		if got := p.text("a.txt"); got != c.want {
+			t.Errorf("%s: a.txt is\n%swant\n%s", c.name, got, c.want)
+		}
+		if got := p.text("b.txt"); got != "b\n" && err == nil {
+			t.Errorf("%s: b.txt is %q", c.name, got)
+		}
+		must(t, ws.Close())
 	}
 }
