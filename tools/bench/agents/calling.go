@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// call runs a command of an agent in the quarry arm. The arguments are RUN TASK TOOL with the
+// call runs a tool call of an agent in the arms quarry and hooks. The arguments are RUN TASK TOOL with the
 // tool's arguments on standard input, or RUN TASK with several calls there.
 func (t trial) call(args []string, in io.Reader, out io.Writer) error {
 	r, err := t.open(args[0])
 	if err != nil {
 		return err
 	}
-	if r.Arm != "quarry" {
+	if r.Arm != "quarry" && r.Arm != "hooks" {
 		return fmt.Errorf("run %s is of the arm %s", r.Name, r.Arm)
 	}
 	if err := r.has(args[1]); err != nil {
@@ -122,13 +122,13 @@ func parseCalls(tool []string, text []byte) ([]toolCall, error) {
 // shellCut is the length to which clients cut the output of a shell (Claude Code's Bash: 30,000).
 const shellCut = 30_000
 
-// shell runs a command of an agent in the shell arm.
+// shell runs a command of an agent in all arms but quarry.
 func (t trial) shell(run, task string, in io.Reader, out io.Writer) error {
 	r, err := t.open(run)
 	if err != nil {
 		return err
 	}
-	if r.Arm != "shell" {
+	if r.Arm == "quarry" {
 		return fmt.Errorf("run %s is of the arm %s", r.Name, r.Arm)
 	}
 	if err := r.has(task); err != nil {
@@ -139,7 +139,10 @@ func (t trial) shell(run, task string, in io.Reader, out io.Writer) error {
 		return err
 	}
 	e := entry{Start: time.Now(), Task: task}
-	answer, failed := runShell(r.tree(task), string(text))
+	answer, failed, err := t.hooked(r, task, string(text))
+	if err != nil {
+		return err
+	}
 	e.End = time.Now()
 	e.Calls = []logged{{Tool: "sh", Arguments: string(text), Sent: len(text), Received: len(answer), Failed: failed, Millis: e.End.Sub(e.Start).Milliseconds(), Text: answer}}
 	if err := r.append(e); err != nil {
@@ -149,9 +152,60 @@ func (t trial) shell(run, task string, in io.Reader, out io.Writer) error {
 	return nil
 }
 
-func runShell(tree, text string) (answer string, failed bool) {
+// hooked runs a command. In the arm hooks, it also runs the program's hooks before and after it, as
+// a client does, and adds what they say.
+func (t trial) hooked(r *runRecord, task, text string) (answer string, failed bool, err error) {
+	tree, env := r.tree(task), os.Environ()
+	if r.Program != "" {
+		env = r.environment()
+	}
+	if r.Arm == "skill" {
+		env = append(env, "PATH="+filepath.Dir(r.Program)+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	}
+	if r.Arm != "hooks" {
+		answer, failed = runShell(tree, text, env)
+		return answer, failed, nil
+	}
+	if _, err := t.ask(r, request{Task: task}); err != nil { // a client starts its server first
+		return "", false, err
+	}
+	if tree, err = filepath.EvalSymlinks(tree); err != nil {
+		return "", false, err
+	}
+	hook := func(event, name string) (string, error) {
+		in, err := json.Marshal(map[string]any{"session_id": r.Name, "cwd": tree, "hook_event_name": name, "tool_name": "Bash", "tool_input": map[string]string{"command": text}, "tool_response": map[string]string{"stdout": answer}})
+		if err != nil {
+			return "", err
+		}
+		c := exec.Command(r.Program, "hook", event)
+		c.Dir, c.Env, c.Stdin = tree, env, bytes.NewReader(in)
+		out, err := c.Output()
+		if err != nil || len(out) == 0 {
+			return "", err
+		}
+		var said struct {
+			HookSpecificOutput struct{ AdditionalContext string }
+		}
+		err = json.Unmarshal(out, &said)
+		return said.HookSpecificOutput.AdditionalContext, err
+	}
+	before, err := hook("before-tool", "PreToolUse")
+	if err != nil {
+		return "", false, err
+	}
+	answer, failed = runShell(tree, text, env)
+	after, err := hook("after-tool", "PostToolUse")
+	for _, said := range []string{before, after} {
+		if said != "" {
+			answer += "\n" + said
+		}
+	}
+	return answer, failed, err
+}
+
+func runShell(tree, text string, env []string) (answer string, failed bool) {
 	c := exec.Command("bash", "-c", text)
-	c.Dir = tree
+	c.Dir, c.Env = tree, env
 	data, err := c.CombinedOutput()
 	answer = string(bytes.TrimSuffix(data, []byte("\n")))
 	if len(answer) > shellCut {

@@ -5,7 +5,7 @@
 //
 //	agents prepare -run q1 -arm quarry -profile code -kind fixes   trees, and the agent's brief
 //	agents call RUN TASK TOOL < arguments.json                     the agent's command
-//	agents sh RUN TASK < command                                   the same in the shell arm
+//	agents sh RUN TASK < command                                   the same in an arm with a shell
 //	agents judge RUN...                                            was it solved?
 //	agents sum                                                     the table
 package main
@@ -16,6 +16,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 const usage = `agents COMMAND [flags] [arguments]; the folder of the trial is -dir, else $TRIAL.
@@ -55,10 +56,10 @@ func run(args []string, in io.Reader, out io.Writer) error {
 	switch command {
 	case "prepare":
 		flags.StringVar(&p.run, "run", "", "name of the run, as q1")
-		flags.StringVar(&p.arm, "arm", "", "quarry or shell")
+		flags.StringVar(&p.arm, "arm", "", strings.Join(arms, ", "))
 		flags.StringVar(&p.kind, "kind", "fixes", "kind of task: "+kindNames())
-		flags.StringVar(&p.program, "quarry", "quarry", "program of the quarry arm")
-		flags.StringVar(&p.profile, "profile", "quarry", "profile of the quarry arm")
+		flags.StringVar(&p.program, "quarry", "quarry", "program of the other arms than shell")
+		flags.StringVar(&p.profile, "profile", "quarry", "profile of the arms quarry and hooks")
 		flags.StringVar(&p.tools, "tools", "", "only these tools, as --tools of quarry mcp")
 		flags.StringVar(&p.version, "version", "", "what the table calls the program's version (default what it says, with its commit)")
 		flags.Var(sources, "source", "where a source is: caddy=GIT DIRECTORY or linux=FOLDER; may be given several times")

@@ -10,9 +10,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
+
+// arms are the ways in which an agent works: with only a shell; with a shell, the program and its
+// skill; with only the program's tools; with its tools, a shell and the program's hooks.
+var arms = []string{"shell", "skill", "quarry", "hooks"}
 
 type preparation struct {
 	run, arm, kind, program, profile, tools, version string
@@ -24,8 +29,8 @@ func (t trial) prepare(p preparation, out io.Writer) error {
 	if !nameOfRun.MatchString(p.run) {
 		return fmt.Errorf("-run: invalid name %q: letters, digits, dots and dashes", p.run)
 	}
-	if p.arm != "quarry" && p.arm != "shell" {
-		return fmt.Errorf("-arm: quarry or shell, not %q", p.arm)
+	if !slices.Contains(arms, p.arm) {
+		return fmt.Errorf("-arm: %s, not %q", strings.Join(arms, ", "), p.arm)
 	}
 	k, err := readKind(p.kind)
 	if err != nil {
@@ -35,12 +40,15 @@ func (t trial) prepare(p preparation, out io.Writer) error {
 	if _, err := os.Stat(r.dir); err == nil {
 		return fmt.Errorf("%s is there already: a run is a fresh agent on fresh trees", r.dir)
 	}
-	if p.arm == "quarry" {
+	if p.arm != "shell" {
 		if r.Program, err = exec.LookPath(p.program); err != nil {
 			return err
 		}
 		if r.Program, err = filepath.Abs(r.Program); err != nil {
 			return err
+		}
+		if p.arm == "skill" && filepath.Base(r.Program) != "quarry" {
+			return errors.New("-quarry: in the arm skill the program must be called quarry")
 		}
 		r.Profile, r.Tools = p.profile, p.tools
 		if r.Version = p.version; r.Version == "" {
@@ -140,9 +148,14 @@ const shellDefinition = `{"name":"bash","description":"Run a command in a bash s
 // define writes definitions.json, with what the agent's model would receive at the start. It also
 // lets the program build the index before the first call, as in a workspace that is already in use.
 func (t trial) define(r *runRecord, k *kind) error {
-	if r.Arm == "shell" {
-		r.Definitions = len(shellDefinition)
-		return os.WriteFile(filepath.Join(r.dir, "definitions.json"), []byte(shellDefinition+"\n"), 0o644)
+	keep := func(name string, text []byte) error {
+		r.Definitions += len(text)
+		return os.WriteFile(filepath.Join(r.dir, name), append(text, '\n'), 0o644)
+	}
+	if r.Arm != "quarry" {
+		if err := keep("shell.json", []byte(shellDefinition)); err != nil || r.Arm == "shell" {
+			return err
+		}
 	}
 	done := map[string]bool{}
 	for _, task := range k.Tasks {
@@ -159,6 +172,13 @@ func (t trial) define(r *runRecord, k *kind) error {
 		if text, err := c.CombinedOutput(); err != nil {
 			return fmt.Errorf("quarry index build: %w\n%s", err, text)
 		}
+	}
+	if r.Arm == "skill" {
+		text, err := exec.Command(r.Program, "skill").Output()
+		if err != nil {
+			return fmt.Errorf("quarry skill: %w%s", err, stderrOf(err))
+		}
+		return keep("skill.md", text)
 	}
 	s, err := t.connect(context.Background(), r, k.Tasks[0].ID, nil)
 	if err != nil {
@@ -178,17 +198,16 @@ func (t trial) define(r *runRecord, k *kind) error {
 	if err != nil {
 		return err
 	}
-	r.Definitions = len(data)
-	return os.WriteFile(filepath.Join(r.dir, "definitions.json"), append(data, '\n'), 0o644)
+	return keep("definitions.json", data)
 }
 
-// happen runs the steps before a task. In the quarry arm, a server records each as an entry of its
-// own.
+// happen runs the steps before a task. In all arms but the shell's, a server records each as an
+// entry of its own.
 func (t trial) happen(r *runRecord, task task) error {
 	if len(task.Before) == 0 {
 		return nil
 	}
-	if r.Arm == "quarry" {
+	if r.Program != "" {
 		s, err := t.connect(context.Background(), r, task.ID, nil, "--record")
 		if err != nil {
 			return err
@@ -199,7 +218,7 @@ func (t trial) happen(r *runRecord, task task) error {
 		if err := s.run(r.tree(task.ID)); err != nil {
 			return err
 		}
-		for start := time.Now(); r.Arm == "quarry"; time.Sleep(200 * time.Millisecond) {
+		for start := time.Now(); r.Program != ""; time.Sleep(200 * time.Millisecond) {
 			c := exec.Command(r.Program, "log", "--json", "--root", r.tree(task.ID))
 			c.Env = r.environment()
 			text, err := c.Output()
@@ -256,8 +275,12 @@ func (t trial) brief(r *runRecord, out io.Writer) error {
 	}
 	call, sh, answer := filepath.Join(t.dir, "call"), filepath.Join(t.dir, "sh"), filepath.Join(t.dir, "answer")
 	fmt.Fprintln(out)
-	if r.Arm == "quarry" {
-		fmt.Fprintf(out, `Your only way to see and change files is this command, which calls one tool with arguments as JSON:
+	only := "Your only way to see and change files is this command, which"
+	if r.Arm == "hooks" {
+		only = "There are two ways to see and change files, use what suits. This command"
+	}
+	if r.Arm == "quarry" || r.Arm == "hooks" {
+		fmt.Fprintf(out, `%[5]s calls one tool with arguments as JSON:
   %[1]s %[2]s TASK TOOL <<'J'
   {"argument": "value"}
   J
@@ -267,17 +290,22 @@ Several calls in one turn (as a client would send them together; they run in ord
   {"tool": "TOOL", "arguments": {…}}
   J
 TASK is the name of a task (%[3]s); each has its own copy of the tree, and paths are relative to it. First read the definitions of the tools once: %[4]s
-Use no other command on the trees.
-`, call, r.Name, ids(k), filepath.Join(r.dir, "definitions.json"))
-	} else {
-		fmt.Fprintf(out, `Your only way to see and change files is this command, which runs a bash command in the tree of a task:
+`, call, r.Name, ids(k), filepath.Join(r.dir, "definitions.json"), only)
+		only = "This command"
+	}
+	if r.Arm != "quarry" {
+		fmt.Fprintf(out, `%[4]s runs a bash command in the tree of a task:
   %[1]s %[2]s TASK <<'J'
   command
   J
 TASK is the name of a task (%[3]s); each has its own copy of the tree. There are rg (give it a path), fdfind, ls, cat, sed -n, head; for edits python3, patch or sed -i. A command may do several things.
-Use no other command on the trees, and don't compile or run what is in them.
-`, sh, r.Name, ids(k))
+Don't compile or run what is in the trees.
+`, sh, r.Name, ids(k), only)
 	}
+	if r.Arm == "skill" {
+		fmt.Fprintf(out, "In that shell there is also the program quarry. First read how to use it, once: %s\n", filepath.Join(r.dir, "skill.md"))
+	}
+	fmt.Fprintln(out, "Use no other command on the trees.")
 	if asks {
 		fmt.Fprintf(out, `Give what a task asks you to answer with
   %s %s TASK <<'J'

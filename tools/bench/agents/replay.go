@@ -85,7 +85,9 @@ func (t trial) again(r, fresh *runRecord, task string, log []entry) (int, error)
 				arguments = strings.ReplaceAll(arguments, old, id)
 			}
 			if c.Tool == "sh" {
-				runShell(fresh.tree(task), arguments)
+				if _, _, err := t.hooked(fresh, task, arguments); err != nil {
+					return n, err
+				}
 				continue
 			}
 			if s == nil {

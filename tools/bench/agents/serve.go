@@ -121,7 +121,11 @@ func (d *daemon) session(task string) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := d.trial.connect(context.Background(), d.run, task, log)
+	var more []string
+	if d.run.Arm == "hooks" {
+		more = []string{"--record"}
+	}
+	c, err := d.trial.connect(context.Background(), d.run, task, log, more...)
 	if err != nil {
 		log.Close()
 		return nil, err

@@ -63,7 +63,7 @@ func (t trial) sum(names []string, each float64, byTask bool, out io.Writer) err
 		fmt.Fprintf(out, "| %s | %s | %s | %s | %s | %d | %d | %d | %d | %d | %d | %d | %d | %s |\n", r.run.Date.Format("2006-01-02"), r.run.Version, r.run.armName(), r.run.Kind,
 			name, r.turns, r.calls, r.failed, tokens(r.sent), tokens(r.received), definitions, all, weighted, solved)
 	}
-	arms(rows, each, out)
+	byArm(rows, each, out)
 	for _, r := range rows {
 		if r.task == "" && r.calls > 0 {
 			fmt.Fprintf(out, "\n%s: %s", r.run.Name, toolCounts(r.tools))
@@ -73,8 +73,8 @@ func (t trial) sum(names []string, each float64, byTask bool, out io.Writer) err
 	return nil
 }
 
-// arms prints the mean of each arm's runs and its ratio to the shell arm's.
-func arms(rows []row, each float64, out io.Writer) {
+// byArm prints the mean of each arm's runs and its ratio to the shell arm's.
+func byArm(rows []row, each float64, out io.Writer) {
 	type key struct{ kind, version, arm string }
 	groups := map[key][]row{}
 	var order []key
@@ -115,8 +115,10 @@ func arms(rows []row, each float64, out io.Writer) {
 
 func (r *runRecord) armName() string {
 	switch {
-	case r.Arm == "shell":
-		return "shell"
+	case r.Arm == "shell" || r.Arm == "skill":
+		return r.Arm
+	case r.Arm == "hooks":
+		return r.Profile + " + hooks"
 	case r.Tools != "":
 		return r.Profile + " (" + r.Tools + ")"
 	}
