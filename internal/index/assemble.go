@@ -123,8 +123,7 @@ func (a *assembly) write(w *segmentWriter) error {
 	return inParts(a.workers, a.part, w.lists)
 }
 
-// inParts calls fill for the parts on several goroutines, and passes them to pass in
-// order.
+// inParts fills the parts on several goroutines and calls pass for each in order.
 func inParts[P any](workers int, fill func(i int, p *P), pass func(*P) error) error {
 	wave := make([]P, max(1, workers))
 	for from := 0; from < parts; from += len(wave) {

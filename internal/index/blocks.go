@@ -19,7 +19,7 @@ import (
 const (
 	blockTarget = 16 << 10
 	splitFrom   = blockTarget + blockTarget/2
-	// maxBlocks is roughly the maximum for a text; the blocks of larger texts are larger.
+	// maxBlocks is roughly the most blocks of a text; larger texts have larger blocks.
 	maxBlocks = 4096
 )
 

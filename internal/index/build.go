@@ -60,9 +60,9 @@ const (
 	// maxPostings is the maximum number of postings in a run. They take 4 MB, and twice
 	// that during sorting.
 	maxPostings = 1 << 20
-	// A gram with more than fewInRun blocks has the same list in a run as in the segment.
-	// This reduced the runs of the Linux tree from 137 to 105 MB. With fewer blocks, each
-	// takes a byte or two.
+	// In a run, a gram with more than fewInRun blocks is encoded as in a segment; otherwise
+	// each block takes a byte or two. This reduced the runs of the Linux tree from 137 to
+	// 105 MB.
 	fewInRun = 4
 	// runBudget is the size of runs at which a segment ends; the runs of the Linux tree
 	// take 230 MB in total. A segment also ends before it has too many blocks, including
@@ -138,7 +138,7 @@ type buildWorker struct {
 	run   run // the current run, still without grams
 	local int // number of blocks in run
 
-	patience time.Duration // left to wait for searches
+	patience time.Duration // remaining time to wait for searches
 }
 
 func (w *buildWorker) stretch(ctx context.Context, from, to int) {

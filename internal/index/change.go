@@ -69,7 +69,7 @@ func (ix *Index) mark(path string) *change {
 		c = &change{}
 		if c.in, c.id = ix.find(path); c.in != nil {
 			c.in.hide(c.id)
-			c.member, c.as = true, ix.standing(c)
+			c.member, c.as = true, ix.oldFlags(c)
 		}
 		ix.dirty[path] = c
 	}
@@ -206,8 +206,8 @@ func (ix *Index) resolve(ctx context.Context) (folders []string, err error) {
 // listed are the flags that a walk determines for a file.
 const listed = Hidden | Ignored
 
-// standing returns the listed flags that a change's document has.
-func (ix *Index) standing(c *change) (as Flags) {
+// oldFlags returns the listed flags of a change's document.
+func (ix *Index) oldFlags(c *change) (as Flags) {
 	err := guard(func() error {
 		as = c.in.seg.docs.flag(c.id) & listed
 		return nil
@@ -293,7 +293,7 @@ func (ix *Index) judge(ctx context.Context, paths []string) error {
 			ix.settle(p, c)
 		}
 	}
-	ix.boundIgnored()
+	ix.limitIgnored()
 	return nil
 }
 

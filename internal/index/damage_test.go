@@ -158,7 +158,7 @@ func TestDamage(t *testing.T) {
 		w.open()
 		k := r.IntN(len(compiled))
 		w.complete(how, compiled[k], matching[k], listed)
-		if seed%20 == 0 { // and newly written files are good
+		if seed%20 == 0 { // newly written segments must be valid
 			w.refresh()
 			w.complete(how+", refreshed", compiled[k], matching[k], listed)
 			w.reopen()
@@ -191,7 +191,7 @@ func (w *world) complete(how string, p *match.Pattern, matching map[string]bool,
 	}
 	defer snap.Close()
 	c, err := snap.Candidates(Ask{Need: p.Need(), Hidden: true, ByLine: true})
-	if errors.Is(err, ErrDamaged) { // it is dropped; the next one does without
+	if errors.Is(err, ErrDamaged) { // the segment was dropped, so the next query succeeds
 		w.complete(how+", again", p, matching, listed)
 		return
 	}
@@ -291,7 +291,7 @@ func TestForgedSegments(t *testing.T) {
 	}
 }
 
-// anyKey wants all names.
+// anyKey selects all names.
 func anyKey(_, _ []byte) bool { return true }
 
 // forge makes all sums right.
@@ -332,7 +332,7 @@ func FuzzManifest(f *testing.F) {
 	f.Add([]byte(manifestMagic))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		decodeManifest(data)
-		if len(data) > 4 { // past the checksum, too
+		if len(data) > 4 { // also with a correct checksum
 			body := data[:len(data)-4]
 			decodeManifest(binary.LittleEndian.AppendUint32(slices.Clone(body), crc32.Checksum(body, castagnoli())))
 		}
@@ -402,9 +402,9 @@ func TestTruncatedWhileInUse(t *testing.T) {
 	}
 }
 
-// Damage to a segment in use, a flipped bit or a missing end, is found before a byte of it
-// is part of an answer: an answer is an error or complete. Without the sums every case
-// fails, as one of its bits is in a list that the question reads.
+// If a segment in use is damaged by a flipped bit or a truncation, a query fails or its answer
+// is complete. Without checksums every case fails, because the damage is in a list that the
+// query reads.
 func TestDamagedWhileServing(t *testing.T) {
 	w := newWorld(t, 3, false)
 	for i := range 60 {
@@ -446,8 +446,8 @@ func TestDamagedWhileServing(t *testing.T) {
 	}
 }
 
-// counts returns how often each file has a term, according to the index; nil if it doesn't
-// know that of all files.
+// counts returns the counts of a term in all files, according to the index. It returns nil if
+// the index lacks the counts of some file.
 func (w *world) counts(t *testing.T, term string) map[string]uint8 {
 	t.Helper()
 	snap, err := w.ix.Fresh(t.Context())
@@ -476,7 +476,7 @@ func (w *world) counts(t *testing.T, term string) map[string]uint8 {
 	return out
 }
 
-// anywhere returns all of a segment's file.
+// anywhere aims at the whole file of a segment.
 func anywhere(s *segment) (at, size int) { return 0, int(s.size) }
 
 // listRead returns the shortest list that a search for a pattern must read.
@@ -501,8 +501,8 @@ func termRead(term string) func(*segment) (at, size int) {
 	}
 }
 
-// spoil flips a bit within the aimed range of one of some segments or, if the range is
-// anywhere, cuts the file one time in two.
+// spoil damages the range of a segment that aim returns: it flips a bit or, if the range is the
+// whole file, may truncate the file instead.
 func spoil(t *testing.T, r *rand.Rand, dir string, segs []*held, aim func(*segment) (at, size int)) string {
 	t.Helper()
 	var s *segment

@@ -16,9 +16,9 @@ import (
 	"quarry/internal/stress"
 )
 
-// Each system call that changes the index's folder fails once, in each way the system may let it fail, while
-// the index is built, flushed and merged. The index keeps answering correctly, also after it is reopened, the
-// next flush completes the failed one, and no files are left over.
+// While the index is built, flushed and merged, each system call that changes its folder fails once with each
+// possible error. The index keeps answering correctly, also after it is reopened, the next flush completes the
+// failed one, and no files are left over.
 func TestNthFault(t *testing.T) {
 	stress.SkipShort(t)
 	run := stress.Start(t, "nth fault: index", 1, 1)
@@ -87,10 +87,10 @@ func failAt(t *testing.T, at int, fault error) (hit bool) {
 	ctx := context.Background()
 	for _, name := range []string{"a", "e"} {
 		if err := w.ix.Sweep(ctx, rootfs.Path{}); err != nil {
-			t.Error(err) // it writes nothing
+			t.Error(err) // a sweep writes nothing, so it can't fail
 		}
 		w.check()
-		failed := w.ix.Flush(ctx) // says so or not: an old file that could not be removed is no reason
+		failed := w.ix.Flush(ctx) // may succeed after a fault: removing an old file may fail
 		if failed != nil && !hit {
 			t.Error(failed)
 		}
@@ -125,8 +125,8 @@ func failAt(t *testing.T, at int, fault error) (hit bool) {
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
-	// How many segments there are depends on the clock: files too young to be
-	// trusted are read again, and then one segment holds everything.
+	// The number of segments depends on the clock: files that changed just before they were
+	// read are read again, and then there is only one segment.
 	if len(names) != st.Segments+2 { // the lock, a manifest
 		t.Errorf("%d segments, and left over: %s", st.Segments, strings.Join(names, " "))
 	}

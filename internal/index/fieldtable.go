@@ -60,7 +60,7 @@ const AllValues = ^uint64(0)
 // used under guard.
 type fieldCursor struct {
 	t       *fieldTable
-	want    uint64 // bit i requests column i; the last bit also stands for all further columns
+	want    uint64 // bit i requests column i, and the last bit all further columns
 	next    int    // the next document in the columns
 	end     int    // the first document after the group
 	has     uint64 // the group's documents that have fields

@@ -19,7 +19,7 @@ func (ix *Index) Flush(ctx context.Context) error {
 	ix.writing.Lock()
 	defer ix.writing.Unlock()
 	jobs := ix.takeJobs()
-	next, done := ix.opts.minding(len(jobs))
+	next, done := ix.opts.limitMemory(len(jobs))
 	defer done()
 	for all := len(jobs); len(jobs) > 0; {
 		next(ix.opts.budget + int64(ix.opts.Workers)*workerMemory)

@@ -31,9 +31,9 @@ var builds struct {
 	wasLimit int64
 }
 
-// minding configures the garbage collector for a build of this many files, if the Options
-// allow it. See frugal for the results.
-func (o *Options) minding(files int) (next func(need int64), done func()) {
+// limitMemory calls frugal if a build of this many files is worth it and the Options allow
+// it.
+func (o *Options) limitMemory(files int) (next func(need int64), done func()) {
 	if !o.Frugal || files < frugalFrom {
 		return func(int64) {}, func() {}
 	}

@@ -50,7 +50,7 @@ func TestFrugal(t *testing.T) {
 		if o.Frugal {
 			files--
 		}
-		next, done := o.minding(files)
+		next, done := o.limitMemory(files)
 		next(need)
 		if percent, limit := settings(); percent != 80 || limit != math.MaxInt64 {
 			t.Errorf("percent %d, limit %d for %d files, %+v", percent, limit, files, o.Frugal)

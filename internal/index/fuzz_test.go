@@ -14,7 +14,7 @@ import (
 	"quarry/match"
 )
 
-// inMemory are the bytes of a segment that no file holds.
+// inMemory is a mapping of bytes that are not in a file.
 type inMemory struct {
 	*bytes.Reader
 	data []byte
@@ -25,9 +25,8 @@ func (inMemory) Touched() bool   { return false }
 func (inMemory) Forget()         {}
 func (inMemory) Close() error    { return nil }
 
-// FuzzSegment treats bytes as a segment, also with corrected sums, and runs every kind of
-// query on it: each gives an answer or an error, soon. The bytes stay in memory; TestDamage
-// opens damaged files.
+// FuzzSegment treats bytes as a segment, also with corrected checksums, and runs every kind of
+// query on it: each must soon return an answer or an error. TestDamage opens damaged files.
 func FuzzSegment(f *testing.F) {
 	dir, stateDir := f.TempDir(), memoryDir(f)
 	for i := range 6 { // a small segment: mutations of a large one hit little that matters

@@ -28,7 +28,7 @@ const (
 )
 
 // gramEntry is the entry of a gram: the number of blocks, and the offset of its list in the
-// postings. A gram with a single block has no list; where is then the block's number.
+// postings. A gram with a single block has no list: where is the block's number.
 type gramEntry struct {
 	gram  trigram.Gram
 	n     int

@@ -6,8 +6,8 @@ import "slices"
 // no walk, and neither does an empty answer's hint about them. If there are too many, all
 // of them are removed, and a search for ignored files scans.
 
-// Ignored reports whether the index includes files excluded by ignore rules. It doesn't
-// before the first sweep, and if there are more than Options.MaxIgnored.
+// Ignored reports whether the index includes files excluded by ignore rules: not before
+// the first sweep, and not if there are more than Options.MaxIgnored.
 func (ix *Index) Ignored() bool {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
@@ -21,7 +21,7 @@ func (ix *Index) DropIgnored() {
 	defer ix.mu.Unlock()
 	if ix.maxIgnored > 0 {
 		ix.maxIgnored = 0
-		ix.leaveIgnored()
+		ix.removeIgnored()
 	}
 }
 
@@ -77,11 +77,11 @@ func (ix *Index) ignoredLimit(whole bool) int {
 	return 0
 }
 
-// boundIgnored removes the ignored files if there are too many. ix.mu must be held.
-func (ix *Index) boundIgnored() {
+// limitIgnored removes the ignored files if there are too many. ix.mu must be held.
+func (ix *Index) limitIgnored() {
 	if ix.ignored && ix.countIgnored() > ix.maxIgnored {
 		ix.tooMany = true
-		ix.leaveIgnored()
+		ix.removeIgnored()
 	}
 }
 
@@ -102,8 +102,8 @@ func (ix *Index) countIgnored() (n int) {
 	return n
 }
 
-// leaveIgnored removes the ignored files from the index. ix.mu must be held.
-func (ix *Index) leaveIgnored() {
+// removeIgnored removes the ignored files from the index. ix.mu must be held.
+func (ix *Index) removeIgnored() {
 	ix.ignored = false
 	for path, c := range ix.dirty {
 		switch {
@@ -133,7 +133,7 @@ func (ix *Index) leaveIgnored() {
 func (s *sweeping) flood() {
 	ix := s.ix
 	ix.tooMany = true
-	ix.leaveIgnored()
+	ix.removeIgnored()
 	for path := range s.ignored {
 		if c := ix.dirty[path]; c != nil {
 			ix.settle(path, c)
@@ -155,14 +155,14 @@ func (s *sweeping) keepIgnored() {
 	ix := s.ix
 	switch {
 	case ix.maxIgnored == 0: // changed during the sweep
-		ix.leaveIgnored()
+		ix.removeIgnored()
 	case s.dirs[0] == "":
 		if !ix.ignored {
 			ix.forgetSnapshot()
 		}
 		ix.ignored = true
 	default:
-		ix.boundIgnored()
+		ix.limitIgnored()
 	}
 }
 

@@ -121,8 +121,8 @@ func (w *world) candidates(expr string, a Ask) []string {
 	return got
 }
 
-// A large text is a candidate in multiline mode, one with a wide line also where
-// context is wanted: a scan might not take them, and has to say so.
+// A large text is always a candidate in multiline mode, and one with a wide line also with
+// lines of context: a scan may give up on them and must report that.
 func TestLargeAndWideTexts(t *testing.T) {
 	stress.SkipShort(t)
 	short := strings.Repeat("nothing to see here\n", largeText/20+1)

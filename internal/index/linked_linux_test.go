@@ -14,8 +14,8 @@ import (
 	"quarry/match"
 )
 
-// A file has a second name outside the root. Writes through it make no event, but every Fresh
-// sees them, without reading the file if there was no write.
+// A file has a second name outside the root. Writes through that name cause no event, but every
+// Fresh detects them, and doesn't read the file if there was no write.
 func TestSecondNameOutside(t *testing.T) {
 	w := newWorld(t, 1, false)
 	outside := filepath.Join(t.TempDir(), "outside")

@@ -35,7 +35,7 @@ func TestPack(t *testing.T) {
 	}
 }
 
-// Whatever bytes are unpacked, it ends with a text or a panic that guard knows.
+// Unpacking arbitrary bytes results in a text, or in a panic that guard converts.
 func FuzzUnpack(f *testing.F) {
 	f.Add([]byte{3, 'a', 'b', 'c', 2, 3, 0})
 	f.Add([]byte{0})

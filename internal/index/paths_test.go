@@ -74,7 +74,7 @@ func comparePaths(t *testing.T, snap *Snapshot, dir string, hidden bool) {
 			t.Fatalf("below %q, hidden %v, %s: %q, want %q; %v", dir, hidden, what, got, want, err)
 		}
 	}
-	for _, decoded := range []bool{true, false} { // as kept, and anew as a process of one search
+	for _, decoded := range []bool{true, false} { // cached, and not cached as in a process that makes a single search
 		for _, v := range snap.views {
 			v.seg.trusting = decoded
 		}

@@ -95,7 +95,7 @@ type manifestAt struct {
 	number uint64
 }
 
-// powerOn opens the contents of a disk as an index of the current tree. The manifest called least was
+// powerOn opens the contents of a disk as an index of the current tree. The manifest with number least was
 // durable.
 func (w *world) powerOn(s *powercut.State, least uint64) {
 	base, err := os.MkdirTemp("/dev/shm", "quarry-index-")

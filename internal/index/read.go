@@ -22,8 +22,8 @@ import (
 
 const (
 	readSize = 256 << 10
-	// A scan gives up on lines longer than about MaxLine, and in multiline mode on such
-	// texts. It certainly accepts half of that.
+	// A scan gives up on lines longer than about MaxLine, and in multiline mode on texts of
+	// that size. It always accepts half of it.
 	longLine  = scan.MaxLine / 2
 	largeText = scan.MaxLine / 2
 

@@ -93,7 +93,8 @@ func (ix *Index) settleAll(ctx context.Context, dirs []string) error {
 		if dirs, err = ix.resolve(ctx); err != nil {
 			return err
 		}
-		// These folders were marked as files. After they are swept, none are left.
+		// These folders were marked as files. Sweep them and resolve again, until there
+		// are none.
 		if len(dirs) == 0 {
 			return nil
 		}

@@ -98,7 +98,7 @@ const (
 	// to the client and are not considered.
 	Ignored
 	// Undefined texts have definitions that are not indexed, because there are too many or
-	// because the text is made to take long. A search reads the file, and reports that.
+	// because finding them takes too long. A search reads the file, and reports that.
 	Undefined
 	// Unlisted texts have fields that are not indexed, because their values are too
 	// large. Answers about fields read the file.

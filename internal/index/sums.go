@@ -13,7 +13,6 @@ import (
 // sumBlock bytes has a checksum, which is checked whenever a list in it is read, so damaged
 // bytes are never used in an answer. Stamps aren't copied either, and need no check: a wrong
 // stamp differs from the file's stamp, so the file is read.
-// from the file's own, and the file is then read.
 
 // blockSums computes the checksums of the blocks of a stream.
 type blockSums struct {

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// A posting in a run consists of a key, a document within the stretch, and a count.
+	// A posting in a run packs a key, a document's number in the stretch, and a count.
 	keyShift = localBits + countBits
 	// maxTermPostings is the number of postings at which a run ends. They take 2 MB, and
 	// twice that during sorting.
@@ -156,7 +156,7 @@ func (w *buildWorker) flushTerms() {
 // termAssembly makes the terms of a segment from runs.
 type termAssembly struct {
 	runs   []termRun
-	number []int32 // of each job, its document
+	number []int32 // by job: its document
 	docs   int
 }
 
@@ -200,7 +200,7 @@ func (c *termRunCursor) next() bool {
 	return true
 }
 
-// take appends the documents that have the term, and how often.
+// take appends the documents that have the term, and its count in each.
 func (c *termRunCursor) take(ids []uint32, counts []uint8, number []int32) ([]uint32, []uint8) {
 	job := c.job
 	for range c.n {
@@ -225,7 +225,7 @@ func (a *termAssembly) part(i int, out *termPart) {
 	for j := range a.runs {
 		r := &a.runs[j]
 		c := &termRunCursor{job: r.job, data: r.parts[i], key: terms.Key(i) << termPartShift}
-		r.parts[i] = nil // it is not needed again
+		r.parts[i] = nil // free the memory
 		if c.next() {
 			cursors = append(cursors, c)
 		}

@@ -6,7 +6,7 @@ import (
 	"quarry/internal/terms"
 )
 
-// writeTerms merges the tables of terms that `of` returns.
+// writeTerms merges the tables that of returns for the segments.
 func (j *joining) writeTerms(ctx context.Context, w *segmentWriter, to *termWriter, of func(*segment) *termTable, workers int) error {
 	errs := make([]error, parts)
 	err := inParts(workers, func(i int, out *termPart) {
@@ -75,7 +75,7 @@ type postingsByID struct {
 func (p *postingsByID) reset() { p.ids, p.counts = p.ids[:0], p.counts[:0] }
 
 // merge adds the documents of another list under their new numbers, which are in
-// order; those without one are dropped.
+// order. Documents without a new number are dropped.
 func (p *postingsByID) merge(ids []uint32, counts []uint8, number []int32) {
 	outIDs, outCounts := p.spareIDs[:0], p.spareCounts[:0]
 	at := 0

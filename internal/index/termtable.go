@@ -9,34 +9,34 @@ import (
 	"quarry/internal/trigram"
 )
 
-// A ranked search counts terms: which documents have a term, how often, and how many parts each document has.
-// Unlike grams, terms belong to documents, since scores do. They are in the order of their keys; see
-// terms.Key.
+// For ranked searches, the table of terms records which documents have a term and how often.
+// Unlike grams, terms are stored by document and not by block, since scores are computed for
+// documents. They are sorted by key (terms.Key).
 //
-// On Linux 6.1 they are 22.5 million numbers with counts: 2.9 % of the text.
+// In Linux 6.1 there are 22.5 million pairs of a document and a count: 2.9 % of the text.
 
-// unknownParts marks a document whose terms are not in the segment, so the file
-// has to be read.
+// unknownParts is the number of parts of a document whose terms are not in the segment, so
+// the file has to be read.
 const unknownParts = 1<<32 - 1
 
-// termTable finds the list of a term. It has the layout of gramTable, but its entries remain
-// in the file, after the lists. They have checksums, since they are read later.
+// termTable finds the list of a term. Its layout is that of gramTable, but its entries remain
+// in the file, after the lists. They are read later, so they have checksums.
 type termTable struct {
 	n       int
 	docs    int
 	heads   []byte
 	file    []byte // lists, then entries, then padding
-	sums    []byte // of file
-	entries int    // where the entries begin
+	sums    []byte // checksums of file
+	entries int    // offset of the entries in file
 }
 
-const termHead = 24 // first key, where its entry begins, where its list begins
+const termHead = 24 // first key, offset of its entry, offset of its list
 
-// termEntry is the table's entry for a term. A term of a single document has no list.
+// termEntry is the table's entry for a term. A term that occurs in one document has no list.
 type termEntry struct {
 	key   terms.Key
 	n     int
-	where uint64 // of the list, or the document and its count
+	where uint64 // offset of the list, or the packed document and count
 	size  int
 }
 
@@ -73,24 +73,23 @@ func (t *termTable) check() error {
 	return nil
 }
 
-// termCursor reads entries one after the other. It panics on invalid bytes;
-// callers run under guard.
+// termCursor reads entries in sequence. It panics on invalid bytes, so it must be used under
+// guard.
 type termCursor struct {
 	t     *termTable
-	i     int // entries read
+	i     int // number of entries read
 	rest  []byte
 	lists uint64
 	termEntry
 }
 
-// from returns a cursor whose next entry is the first of the last group that
-// begins with k or before it.
+// from returns a cursor at the first entry of the last group that begins with k or before it.
 func (t *termTable) from(k terms.Key) termCursor {
 	group := sort.Search(t.groups(), func(i int) bool { first, _, _ := t.head(i); return first > k })
 	return termCursor{t: t, i: max(0, group-1) * groupLen}
 }
 
-// next goes to the next entry; at the end it reports false.
+// next reads the next entry. It returns false at the end.
 func (c *termCursor) next() bool {
 	if c.i >= c.t.n {
 		return false
@@ -113,7 +112,7 @@ func (c *termCursor) next() bool {
 	return true
 }
 
-// group begins the next group of entries, whose bytes it checks.
+// group starts reading the next group of entries and verifies its checksums.
 func (c *termCursor) group() {
 	i := c.i / groupLen
 	key, from, lists := c.t.head(i)
@@ -136,7 +135,7 @@ func (c *termCursor) uvarint() uint64 {
 	return v
 }
 
-// find returns the entry of a term; its n is 0 if there is none.
+// find returns the entry of a term. Its n is 0 if the term doesn't occur.
 func (t *termTable) find(k terms.Key) termEntry {
 	c := t.from(k)
 	for range groupLen {
@@ -150,8 +149,8 @@ func (t *termTable) find(k terms.Key) termEntry {
 	return termEntry{}
 }
 
-// read appends the documents of an entry and how often each has the term. It
-// panics if their bytes went bad.
+// read appends the documents of an entry and the term's count in each. It panics if their
+// bytes are damaged.
 func (t *termTable) read(e *termEntry, ids []uint32, counts []uint8) ([]uint32, []uint8) {
 	if e.n == 1 {
 		id := e.where >> countBits
@@ -170,7 +169,7 @@ func (t *termTable) read(e *termEntry, ids []uint32, counts []uint8) ([]uint32, 
 		panic("counts of a term")
 	}
 	counts = appendCounts(counts, list[k:k+int(size)], e.n)
-	// After the list there is at least padding, which it may read.
+	// The list may be read past its end, since at least padding follows.
 	ids, err := trigram.OpenList(t.file[from+k+int(size):], e.n, t.docs).Append(ids, 0, uint32(t.docs))
 	if err != nil {
 		panic(err)
@@ -178,12 +177,12 @@ func (t *termTable) read(e *termEntry, ids []uint32, counts []uint8) ([]uint32, 
 	return ids, counts
 }
 
-// termWriter makes the table.
+// termWriter writes the table.
 type termWriter struct {
 	n       int
 	last    terms.Key
 	lists   uint64
-	heads   []byte // entries are counted from their beginning until finish
+	heads   []byte // until place is called, entry offsets are relative to the first entry
 	entries []byte
 }
 
@@ -204,7 +203,7 @@ func (w *termWriter) add(e *partTerm) {
 	w.n++
 }
 
-// place records in the heads where the entries are: after the lists.
+// place makes the entry offsets relative to file, where the entries follow the lists.
 func (w *termWriter) place() {
 	for h := w.heads; len(h) > 0; h = h[termHead:] {
 		binary.LittleEndian.PutUint64(h[8:], binary.LittleEndian.Uint64(h[8:])+w.lists)
@@ -218,7 +217,7 @@ type termPart struct {
 	counts  []byte
 }
 
-// partTerm is the entry of a term, as termWriter takes it.
+// partTerm is an entry as termWriter takes it.
 type partTerm struct {
 	key   terms.Key
 	n     int
@@ -227,8 +226,8 @@ type partTerm struct {
 
 func (p *termPart) reset() { p.entries, p.data = p.entries[:0], p.data[:0] }
 
-// add encodes the list of the next term: the length of the counts, the counts and
-// the documents.
+// add encodes the list of the next term: the size of the packed counts, the counts, and the
+// documents.
 func (p *termPart) add(k terms.Key, ids []uint32, counts []uint8, docs int) {
 	if len(ids) == 1 {
 		p.entries = append(p.entries, partTerm{k, 1, uint64(ids[0])<<countBits | uint64(counts[0])})
@@ -242,9 +241,9 @@ func (p *termPart) add(k terms.Key, ids []uint32, counts []uint8, docs int) {
 	p.entries = append(p.entries, partTerm{k, len(ids), uint64(len(p.data) - at)})
 }
 
-// packCounts codes counts from 1: as many zeros as a count has bits less one, a
-// one, and those bits but the highest; from the low end of each byte (Elias's
-// gamma code). Half of all counts are 1.
+// packCounts packs counts, which are at least 1, in Elias's gamma code from the low end of
+// each byte: a count of n bits takes n-1 zeros, a one, and its lower n-1 bits. Half of all
+// counts are 1 and take one bit.
 func packCounts(dst []byte, counts []uint8) []byte {
 	acc, have := uint64(0), 0
 	for _, n := range counts {
@@ -264,7 +263,7 @@ func packCounts(dst []byte, counts []uint8) []byte {
 	return dst
 }
 
-// appendCounts reads n counts. It panics if there are fewer.
+// appendCounts unpacks n counts. It panics if there are fewer.
 func appendCounts(dst []uint8, data []byte, n int) []uint8 {
 	acc, have := uint64(0), 0
 	for range n {

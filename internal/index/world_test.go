@@ -34,7 +34,7 @@ type world struct {
 	root     *rootfs.Root
 	state    *rootfs.Root
 	ix       *Index
-	silent   bool // changes are not reported: the index has to sweep
+	silent   bool // don't report changes, so the index has to sweep
 	// ignoredAsks counts the queries that included ignored files.
 	ignoredAsks int
 	pending     Changes
@@ -365,8 +365,7 @@ func (w *world) check() {
 	w.comparePieces(snap, ask, expr)
 }
 
-// comparePieces looks the documents up piece by piece and checks that the candidates are the
-// same.
+// comparePieces checks that looking up documents in pieces results in the same candidates.
 func (w *world) comparePieces(snap *Snapshot, ask Ask, expr string) {
 	w.t.Helper()
 	seen := func(ask Ask, most int) (list []string, plan Plan) {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A worker of a build looks every yieldStep whether a search still reads files. It waits at most
-// maxYield for each segment: a search that never ends must not prevent the index that it lacks.
+// While searches read files, the workers of a build wait, checking every yieldStep. They wait at
+// most maxYield per segment, so that an endless search doesn't prevent the build.
 const (
 	yieldStep = 2 * time.Millisecond
 	maxYield  = 5 * time.Second
