@@ -20,7 +20,7 @@ func corpus(b *testing.B) string {
 	return ""
 }
 
-// BenchmarkList lists a whole tree, one goroutine, beside the standard library.
+// BenchmarkList lists a whole tree on one goroutine, compared with the standard library.
 func BenchmarkList(b *testing.B) {
 	dir := corpus(b)
 	r := openRoot(b, dir, nil)

@@ -29,8 +29,8 @@ type ReplaceOptions struct {
 	// changed and the error is InvalidArgument. It is for stored edits.
 	Want Version
 	// Old is the content of the expected version, if the caller has it in memory.
-	// With Old and Want the file is compared instead of hashed, and Want is not
-	// checked: hashing 100 MB takes as long as writing it.
+	// If Old and Want are set, the file is compared with Old instead of hashed, and Want
+	// is not checked: hashing 100 MB takes as long as writing it.
 	Old []byte
 }
 
@@ -48,7 +48,7 @@ type Replaced struct {
 
 // CreateOptions refine Create. nil is allowed.
 type CreateOptions struct {
-	// Mode gives the permissions; 0 takes 0666 less the process's umask.
+	// Mode is the file's permissions; 0 means 0666 without the bits of the umask.
 	Mode fs.FileMode
 }
 
@@ -72,7 +72,7 @@ func (e *ConflictError) Hint() string {
 // rewritten in place. The old content is in a temporary file, which CleanTemps
 // restores, or in the copy of a ConflictError.
 type StuckError struct {
-	Err error // why it could not be rolled back
+	Err error // the reason
 }
 
 func (e *StuckError) Error() string { return "it could not be rolled back: " + e.Err.Error() }
@@ -82,11 +82,11 @@ func (e *StuckError) Unwrap() error { return e.Err }
 
 var (
 	errMeta        = errors.New("permissions, owner, links or attributes of the file were changed while it was being replaced")
-	errWant        = errors.New("the edits do not lead to the version they should")
+	errWant        = errors.New("the edits do not result in the wanted version")
 	errIsRootDir   = errors.New("the root itself can't be changed")
 	errIntoItself  = errors.New("a folder can't be moved into itself")
 	errBadTempName = errors.New("not the name of a temporary file")
-	errModeKept    = errors.New("the file system did not take the mode")
+	errModeKept    = errors.New("the file system did not change the mode")
 )
 
 // ExecutableBit reports whether this system has an executable bit in a file's
@@ -112,14 +112,14 @@ type Cleaned struct {
 	Errors   []error // folders or files that could not be cleaned
 }
 
-// Replace gives the file at p new content, if its content is the expected version; a zero
-// expected accepts any. At every moment and after any crash, the file is entirely old or
-// entirely new, and when Replace returns without an error the new one is durable. A
-// change that another program made since the expected version is never lost: it stays,
-// and Replace fails with Conflict.
+// Replace replaces the content of the file at p if it is the expected version; a zero
+// expected accepts any. At every moment and after any crash, the content is entirely old or
+// entirely new. When Replace returns without an error, the new content is durable. If
+// another program changed the file since the expected version, its change is kept, and
+// Replace fails with Conflict.
 //
-// Mode, owner and extended attributes stay. A file with several names keeps them all. A
-// write-protected file is refused.
+// Mode, owner, extended attributes and all names of the file are kept. A write-protected
+// file is refused.
 func (r *Root) Replace(p Path, data []byte, expected Version, opts *ReplaceOptions) (Replaced, error) {
 	return r.replaceVersion(p, version.List([]Edit{{Off: 0, Len: ToEnd, Data: data}}), expected, opts)
 }
@@ -141,8 +141,8 @@ func (r *Root) Rewrite(p Path, edits Edits, expected Version, opts *ReplaceOptio
 	return r.replaceVersion(p, edits, expected, opts)
 }
 
-// replaceVersion is replace, but reports a conflict if edits of the expected version
-// reach beyond the end of the file: it was shortened since.
+// replaceVersion is replace, but reports a conflict if the edits reach beyond the end of the
+// file, because the file has become shorter than the expected version.
 func (r *Root) replaceVersion(p Path, edits Edits, expected Version, opts *ReplaceOptions) (Replaced, error) {
 	res, err := r.replace(p, edits, expected, opts)
 	if !expected.IsZero() && errors.Is(err, version.ErrOutside) {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// BenchmarkEditLarge changes one byte of a 100 MB file, beside the plain way: read it, write it anew; and the
-// same with a sync, as we promise.
+// BenchmarkEditLarge changes one byte of a 100 MB file, compared with reading and writing the file, without and
+// with a sync.
 func BenchmarkEditLarge(b *testing.B) {
 	dir := workspace(b)
 	f := dir + "/f"

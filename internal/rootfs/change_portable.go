@@ -131,7 +131,7 @@ func applyEdits(old []byte, edits Edits) ([]byte, error) {
 	return append(out, old[at:]...), nil
 }
 
-// errInPlace says that a new file can't take the place of the old one.
+// errInPlace means that a new file can't replace the old one.
 var errInPlace = errors.New("the file has to be rewritten in place")
 
 // renameOver writes a new file and renames it over the old one.
@@ -162,9 +162,9 @@ func (r *Root) renameOver(dir *folder, base string, data []byte, old *File, same
 	return dir.Sync()
 }
 
-// replaceHeld compares once more and renames. If it can, it holds the file so that no program writes to it in
-// between; otherwise it exchanges the files, if the system can do that, and compares again. On Windows a
-// program may forbid renaming over its file and still allow writing to it.
+// replaceHeld compares the file once more and renames the new one over it. If possible, it locks the file in
+// between, so that no program writes to it; otherwise it exchanges the files, if the system can do that, and
+// compares again. On Windows a program may forbid renaming over its file and still allow writing to it.
 func replaceHeld(dir *folder, name, base string, old *File, same func(string) error) error {
 	release, held := dir.Hold(base)
 	err := same(base)
@@ -173,7 +173,7 @@ func replaceHeld(dir *folder, name, base string, old *File, same func(string) er
 	}
 	release()
 	if !held && err == nil || held && (errors.Is(err, file.ErrBusy) || errors.Is(err, syscall.EACCES)) {
-		old.Close() // some systems count ourselves, too
+		old.Close() // on some systems our own handle keeps the file busy
 		if err = same(base); err == nil {
 			err = exchangeOver(dir, name, base, same, dir.Exchange)
 		}
@@ -182,7 +182,7 @@ func replaceHeld(dir *folder, name, base string, old *File, same func(string) er
 		}
 	}
 	if errors.Is(err, file.ErrBusy) || errors.Is(err, syscall.EACCES) {
-		return errInPlace // which fails if that isn't allowed, either
+		return errInPlace // may fail for the same reason
 	}
 	return err
 }
@@ -232,7 +232,7 @@ func overwrite(f *os.File, data []byte) error {
 	return err
 }
 
-// writeNew makes a new, synced file. A mode of 0 keeps perm.
+// writeNew makes a new, synced file with mode, or with perm if mode is 0.
 func writeNew(dir *folder, name string, data []byte, mode, perm os.FileMode) error {
 	f, err := dir.Create(name, perm)
 	if err != nil {
@@ -350,7 +350,7 @@ func (r *Root) DropCopy(p, copy Path) (bool, error) {
 	return true, r.RemoveAll(copy)
 }
 
-// sameTree compares two entries: types, names, targets and contents.
+// sameTree reports whether two entries have equal types, names, link targets and contents.
 func (r *Root) sameTree(a, b Path) (bool, error) {
 	x, errX := r.Stat(a)
 	y, errY := r.Stat(b)
@@ -391,7 +391,7 @@ func (r *Root) sameTree(a, b Path) (bool, error) {
 	return true, nil
 }
 
-// copyEntry copies one entry with all it holds, and compares files.
+// copyEntry copies an entry with its contents, and verifies the copies of files.
 func copyEntry(src *folder, from string, dst *folder, to string) error {
 	st, err := src.Lstat(from)
 	if err != nil {
@@ -469,8 +469,8 @@ func (r *Root) owner() owner { return self() }
 
 const noSpace = "00000000"
 
-// abandoned reports whether a temporary file is no longer in use: it is ours and
-// not in use, its maker has ended, or it is older than an hour.
+// abandoned reports whether a temporary file is no longer in use: this process made
+// and released it, its maker has ended, or it is at least doubtfulAge old.
 func (r *Root) abandoned(t tempName, info Info) bool {
 	return r.temps.leftOver(t) || makerGone(t.owner) || time.Since(info.ModTime) >= doubtfulAge
 }
@@ -512,7 +512,7 @@ func (r *Root) exportBackup(d *Dir, name string, res *Cleaned) error {
 	}
 	b, ok := decodeBackup(data[:backupHeader])
 	if old := data[backupHeader:]; !ok || version.Of(old) != b.old {
-		return nil // never finished, so nothing was overwritten
+		return nil // incomplete backup, so nothing was overwritten
 	}
 	if now, err := d.openFile(b.base); err == nil {
 		have, err := now.readAll(b.base, maxWhole)

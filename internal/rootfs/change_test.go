@@ -120,7 +120,7 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// splice is the reference: edits on a byte slice.
+// splice is the reference implementation, for a byte slice.
 func splice(old []byte, edits []Edit) []byte {
 	var out []byte
 	at := int64(0)

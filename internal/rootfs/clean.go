@@ -8,8 +8,8 @@ import (
 	"quarry/internal/policy"
 )
 
-// doubtfulAge is the age from which a temporary file counts as abandoned if its
-// maker can't be identified.
+// doubtfulAge is the age at which a temporary file counts as abandoned if its maker
+// can't be identified.
 const doubtfulAge = time.Hour
 
 // CleanTemps searches the folder p and everything below for temporary files whose
@@ -37,7 +37,7 @@ func (r *Root) cleanTemps(ctx context.Context, p Path, deep bool) (Cleaned, erro
 	return res, ctx.Err()
 }
 
-// cleanDir takes over d.
+// cleanDir cleans and closes d.
 func (r *Root) cleanDir(ctx context.Context, d *Dir, deep bool, res *Cleaned) {
 	defer d.Close()
 	entries, err := d.Read(nil)
@@ -64,7 +64,7 @@ func (r *Root) cleanDir(ctx context.Context, d *Dir, deep bool, res *Cleaned) {
 	}
 }
 
-// Boot names the boot of the machine, "" where it has no name.
+// Boot identifies the current boot of the machine. It is "" if unknown.
 func (r *Root) Boot() string {
 	if b := r.owner().boot; b != noBoot {
 		return b

@@ -12,9 +12,9 @@ import (
 	"quarry/internal/rootfs/linux"
 )
 
-// cleanTemp cleans up after one temporary file. Unfinished content is dropped, a
-// file that a crash left half-written gets its old content back, and content that
-// exists nowhere else gets a visible name.
+// cleanTemp cleans up after one temporary file. It drops unfinished content, restores the
+// old content of a file that a crash left half-written, and gives content that exists
+// nowhere else a visible name.
 func (r *Root) cleanTemp(d *Dir, e Entry, res *Cleaned) error {
 	t, err := parseTempName(e.Name)
 	if err != nil {
@@ -31,8 +31,8 @@ func (r *Root) cleanTemp(d *Dir, e Entry, res *Cleaned) error {
 	case t.phase == phaseBackup:
 		return r.recoverBackup(d, e.Name, res)
 	case t.phase == phaseExchange && r.inode(info) != t.newIno:
-		// The files were exchanged, so this is the displaced one. If it is the
-		// version that was read, it can be dropped.
+		// The files were exchanged, so this is the displaced one. It can be dropped
+		// if it is the version that was read.
 		if v, err := r.sys.VersionAt(d.fd, e.Name, info.Size); err != nil {
 			return err
 		} else if v != t.version {
@@ -50,7 +50,7 @@ func (r *Root) cleanTemp(d *Dir, e Entry, res *Cleaned) error {
 	return err
 }
 
-// keepLeftOver makes foreign content visible.
+// keepLeftOver gives content of another program a visible name.
 func (r *Root) keepLeftOver(d *Dir, name, base string, res *Cleaned) error {
 	visible := conflictName(base)
 	if err := r.sys.RenameNoReplace(d.fd, name, d.fd, visible); err != nil {
@@ -78,7 +78,7 @@ func (r *Root) recoverBackup(d *Dir, name string, res *Cleaned) error {
 	if n, err := r.sys.Pread(bk, head, 0); err != nil {
 		return err
 	} else if n < backupHeader {
-		return drop() // never finished, so nothing was overwritten
+		return drop() // incomplete backup, so nothing was overwritten
 	}
 	b, ok := decodeBackup(head)
 	if !ok {
@@ -86,7 +86,7 @@ func (r *Root) recoverBackup(d *Dir, name string, res *Cleaned) error {
 	}
 	if v, err := r.sys.Hash(bk, backupHeader, b.oldSize); err != nil || v != b.old {
 		if err == nil || errors.Is(err, file.ErrMeanwhile) {
-			return drop() // damaged: not finished before the crash
+			return drop() // incomplete
 		}
 		return err
 	}
@@ -136,9 +136,9 @@ func (r *Root) exportOld(d *Dir, bk int, b backup, res *Cleaned) error {
 type backupState uint8
 
 const (
-	foreign backupState = iota // neither old, new, nor a mixture
+	foreign backupState = iota // content of another program
 	whole                      // the old or the new content
-	torn                       // some pages old, some new
+	torn                       // a mixture of old and new pages
 )
 
 // compareBackup compares a file with its backup.
@@ -185,8 +185,8 @@ func (r *Root) compareBackup(bk int, b backup, fd int) (backupState, error) {
 	return torn, nil
 }
 
-// mixed reports whether a page begins like the new one and ends like the old one.
-// Zeros are a part that never reached the disk.
+// mixed reports whether a page begins like the new one and ends like the old one. The end
+// may contain zeros, for a part that never reached the disk.
 func mixed(have, old, new []byte) bool {
 	k := 0
 	for k < len(have) && k < len(new) && have[k] == new[k] {

@@ -18,9 +18,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// TestDeathAtEveryCall fails every call from some moment on, with the last write
-// done by half, as if the process had died there. After cleaning up, the old or
-// the new state must be whole.
+// TestDeathAtEveryCall simulates a process that dies: from some call on, all calls fail, and the
+// last write writes half. After cleaning up, there must be the complete old or new state.
 func TestDeathAtEveryCall(t *testing.T) {
 	stress.SkipTiny(t)
 	deaths, restored := 0, 0
@@ -149,7 +148,7 @@ func TestTempNames(t *testing.T) {
 	}
 }
 
-// FuzzBackup: a damaged backup is refused or read, never a panic.
+// FuzzBackup checks that a damaged backup never causes a panic.
 func FuzzBackup(f *testing.F) {
 	f.Add(backup{ino: 1, oldSize: 2, newSize: 3, base: "note.md"}.encode())
 	f.Add([]byte(backupMagic))

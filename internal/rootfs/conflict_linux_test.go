@@ -29,7 +29,7 @@ func conflictCopies(t *testing.T, dir string) []string {
 	return texts
 }
 
-// Someone who writes to our new file before we roll it back is not lost.
+// Another program writes to our new file before it is rolled back. Its content is kept.
 func TestWriteToARetractedFile(t *testing.T) {
 	dir := memoryDir(t)
 	f := dir + "/f"
@@ -56,8 +56,8 @@ func TestWriteToARetractedFile(t *testing.T) {
 	}
 }
 
-// Two renames by others around our exchange: the newest gets the name, the
-// other one is kept.
+// Other programs rename a file before and after our exchange. The newest file gets the name,
+// the other one is kept.
 func TestTwoForeignVersions(t *testing.T) {
 	dir := memoryDir(t)
 	f := dir + "/f"
@@ -89,8 +89,8 @@ func TestTwoForeignVersions(t *testing.T) {
 	}
 }
 
-// One who looked the file up before the exchange and opens it afterwards: here
-// by a handle without access that he opens again.
+// A program looks up the file before the exchange and opens it afterwards, simulated by a
+// handle without access (O_PATH) that is opened again.
 func TestLateWriter(t *testing.T) {
 	dir := memoryDir(t)
 	f := dir + "/f"
@@ -126,7 +126,7 @@ func TestLateWriter(t *testing.T) {
 	}
 }
 
-// Several of us take turns in a folder.
+// Several of our processes take turns in a folder.
 func TestReplacementsTakeTurns(t *testing.T) {
 	dir := memoryDir(t)
 	f := dir + "/f"
@@ -156,7 +156,7 @@ func TestReplacementsTakeTurns(t *testing.T) {
 	}
 }
 
-// A file another program keeps open for writing isn't taken away from it.
+// A file that another program keeps open for writing is not replaced.
 func TestReplaceOfABusyFile(t *testing.T) {
 	dir := memoryDir(t)
 	f := dir + "/f"

@@ -9,8 +9,8 @@ import (
 	"quarry/internal/rootfs/file"
 )
 
-// retry calls open on p until no symlink was swapped in meanwhile. Each time it
-// resolves and checks p again. In the end p is the path that was opened.
+// retry calls open, and repeats it if a folder of p was replaced by a symlink. Before each
+// repetition it resolves and checks p again, so p is the path that was opened.
 func (r *Root) retry(op string, p *Path, open func(rel string) error) error {
 	shown := p.String()
 	for range maxSwaps {
@@ -39,7 +39,7 @@ func (r *Root) Readlink(p Path) (string, error) {
 	return target, Wrap("readlink", p.String(), err)
 }
 
-// Path returns where the folder was when it was opened.
+// Path returns the path at which the folder was opened.
 func (d *Dir) Path() Path { return d.path }
 
 // OpenDir opens the folder called name in d.
@@ -80,8 +80,8 @@ func (r *Root) OpenDir(p Path) (d *Dir, err error) {
 	return d, nil
 }
 
-// Stat describes the entry at p. A symlink there appeared after p was resolved, or p names it on purpose
-// (ResolveEntry): the symlink itself is described.
+// Stat describes the entry at p. It doesn't follow a symlink, which is there if p is from ResolveEntry, or
+// if it was created after p was resolved.
 func (r *Root) Stat(p Path) (info Info, err error) {
 	err = r.retry("stat", &p, func(rel string) (err error) {
 		info, err = r.statRel(rel)
@@ -96,7 +96,7 @@ func (r *Root) Stat(p Path) (info Info, err error) {
 	return info, nil
 }
 
-// List reads the folder at p: its entries in the system's order.
+// List returns the entries of the folder at p, in the system's order.
 func (r *Root) List(p Path) ([]Entry, error) {
 	d, err := r.OpenDir(p)
 	if err != nil {
@@ -106,8 +106,8 @@ func (r *Root) List(p Path) ([]Entry, error) {
 	return d.Read(nil)
 }
 
-// Vet searches the folder, at any depth, for anything that the policy refuses. It
-// is called before a tree is deleted.
+// Vet returns an error if the folder contains, at any depth, an entry that the policy denies.
+// It is called before a tree is deleted.
 func (d *Dir) Vet(ctx context.Context, op string) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
@@ -138,7 +138,7 @@ func (d *Dir) Vet(ctx context.Context, op string) error {
 	return nil
 }
 
-// Stat describes the entry called name; a symlink is described itself.
+// Stat describes the entry called name. It doesn't follow a symlink.
 func (d *Dir) Stat(name string) (Info, error) {
 	if err := checkName(name); err != nil {
 		return Info{}, &fault.PathError{Op: "stat", Path: name, Kind: fault.InvalidArgument, Err: err}

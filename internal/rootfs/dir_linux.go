@@ -24,7 +24,7 @@ func (r *Root) openFolder(rel string) (*Dir, error) {
 	return &Dir{fd: fd}, err
 }
 
-// openDir is OpenDir for names that were checked.
+// openDir is OpenDir for a checked name.
 func (d *Dir) openDir(name string) (*Dir, error) {
 	p := d.path.child(name)
 	fd, err := linux.Openat(d.fd, name, linux.FlagsDir, 0)
@@ -34,7 +34,7 @@ func (d *Dir) openDir(name string) (*Dir, error) {
 	return &Dir{fd: fd, path: p, root: d.root}, nil
 }
 
-// openFile is OpenFile for names that were checked.
+// openFile is OpenFile for a checked name.
 func (d *Dir) openFile(name string) (*File, error) {
 	fd, err := linux.Openat(d.fd, name, linux.FlagsFile, 0)
 	f := new(File)

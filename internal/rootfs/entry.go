@@ -13,12 +13,12 @@ import (
 )
 
 // Changes of one entry have the same steps on every system: check the policy, open the
-// folder, make the change in it, sync the folder. They are written once, on top of the
-// few methods of folder, which each system implements. Replace, Rename and crash recovery
-// are written twice: exchanging, leases and rolling back on Linux have no counterpart
-// elsewhere.
+// folder, make the change in it, sync the folder. This file implements them with the
+// few methods of folder, which each system provides. Replace, Rename and crash recovery
+// have a version for Linux and one for other systems, which lack leases and mostly lack
+// exchanging.
 
-// sysFolder is the part of an open folder that the steps need. Names have no separator,
+// sysFolder has the methods of an open folder that the steps need. Names have no separator,
 // and symlinks are not followed.
 type sysFolder interface {
 	Lstat(name string) (Info, error)
@@ -52,7 +52,7 @@ func (r *Root) mkdirWith(p Path, perm fs.FileMode) error {
 		}
 		err := dir.Sync()
 		if err != nil {
-			dir.Remove(base) // it would not be durable
+			dir.Remove(base) // roll back, because it is not durable
 		}
 		return err
 	})
@@ -73,8 +73,8 @@ func (r *Root) Symlink(target string, p Path) error {
 	})
 }
 
-// Create makes a new file at p with the given content, durably. It never
-// overwrites: anything at p is AlreadyExists. The folder must exist.
+// Create makes a new file at p with the given content, durably. It never overwrites: if p
+// exists, the error is AlreadyExists. The folder must exist.
 func (r *Root) Create(p Path, data []byte, opts *CreateOptions) (Version, Info, error) {
 	fill := func(w *Writer) error { return w.put(data) }
 	info, err := r.CreateFunc(p, opts, fill)
@@ -130,7 +130,7 @@ func (r *Root) createIn(dir *folder, p Path, opts *CreateOptions, fill func(*Wri
 		return Info{}, err
 	}
 	if err := dir.Sync(); err != nil {
-		dir.Remove(base) // it would not be durable
+		dir.Remove(base) // roll back, because it is not durable
 		return Info{}, err
 	}
 	return made(dir, base)
@@ -141,9 +141,8 @@ func (r *Root) Remove(p Path) error {
 	return r.remove(p, func(dir *folder, p Path, _ bool) error { return dir.Remove(p.Base()) })
 }
 
-// RemoveAll deletes p and everything in it. A folder with anything that the
-// policy refuses is not deleted; this is checked first. Symlinks are deleted,
-// never followed.
+// RemoveAll deletes p and everything in it. Nothing is deleted if p contains an entry that
+// the policy denies. Symlinks are deleted, never followed.
 func (r *Root) RemoveAll(p Path) error {
 	return r.remove(p, func(dir *folder, p Path, isDir bool) error {
 		if !isDir {
@@ -183,8 +182,8 @@ func (r *Root) remove(p Path, f func(dir *folder, p Path, isDir bool) error) err
 	})
 }
 
-// SetMode gives the file at p other permissions, durably. It follows no symlink,
-// and a file whose permissions are not the expected ones is a Conflict.
+// SetMode changes the permissions of the file at p, durably. It follows no symlink. If the
+// current permissions are not the expected ones, the error is Conflict.
 func (r *Root) SetMode(p Path, expected, mode fs.FileMode) error {
 	if err := r.editable("chmod", p, false); err != nil {
 		return err
@@ -202,7 +201,7 @@ func (r *Root) SetMode(p Path, expected, mode fs.FileMode) error {
 		if err := a.chmod(mode); err != nil {
 			return err
 		}
-		// Some file systems accept any mode and keep their own.
+		// Some file systems accept any mode but don't change it.
 		if info, err = a.info(); err != nil {
 			return err
 		}
@@ -254,8 +253,8 @@ func (r *Root) withAttributes(p Path, f func(a *attributes, p Path) error) error
 	})
 }
 
-// LeftOver reports whether CleanTemps would handle an entry: a temporary file of ours
-// whose maker is gone.
+// LeftOver reports whether an entry is an abandoned temporary file, which CleanTemps would
+// handle.
 func (r *Root) LeftOver(name string, info Info) bool {
 	t, err := parseTempName(name)
 	return err == nil && r.abandoned(t, info)

@@ -37,7 +37,7 @@ func Wrap(op, path string, err error) error {
 }
 
 // bare strips *fs.PathError and similar errors, because they contain absolute paths that must not be shown.
-// Their statements about a failed change are kept.
+// It keeps a StuckError and a ConflictError.
 func bare(err error) error {
 	out := err
 	var n syscall.Errno
@@ -69,7 +69,7 @@ func kindOfErrno(err error) fault.Code {
 		return fault.Conflict
 	case errors.Is(err, version.ErrOrder), errors.Is(err, version.ErrOutside), errors.Is(err, errWant):
 		return fault.InvalidArgument
-	case errors.Is(err, syscall.ENOTDIR): // before the next one: on Windows it counts as that, too
+	case errors.Is(err, syscall.ENOTDIR): // must precede the next case, which it also matches on Windows
 		return fault.NotFolder
 	case errors.Is(err, fs.ErrNotExist):
 		return fault.NotFound

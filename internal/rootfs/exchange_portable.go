@@ -6,7 +6,7 @@ import "errors"
 
 // exchangeOver swaps the names of two files in one step: the new file, called name, becomes base, and the
 // file called base becomes name. The displaced file must be the one that was compared before: a file that
-// another program put there meanwhile gets its name back, and only our own files are deleted.
+// another program put there in the meantime gets its name back, and only our own files are deleted.
 func exchangeOver(dir *folder, name, base string, same func(name string) error, exchange func(a, b string) error) error {
 	ours, err := dir.Lstat(name)
 	if err != nil {
@@ -21,7 +21,7 @@ func exchangeOver(dir *folder, name, base string, same func(name string) error, 
 		return nil
 	}
 	if err := exchange(name, base); err != nil {
-		// The name is gone, or the system fails: restore as much as possible.
+		// The name was removed, or a system call fails: restore as much as possible.
 		if dir.Move(name, dir, base) != nil {
 			return keepForeign(dir, name, base, errors.Join(cause, err))
 		}
@@ -37,7 +37,7 @@ func exchangeOver(dir *folder, name, base string, same func(name string) error, 
 	return cause
 }
 
-// keepForeign gives a temporary name that holds foreign content a visible one.
+// keepForeign renames a temporary file with another program's content to a visible name.
 func keepForeign(dir *folder, name, base string, cause error) error {
 	visible := conflictName(base)
 	if err := dir.Move(name, dir, visible); err != nil {

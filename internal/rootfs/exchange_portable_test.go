@@ -11,8 +11,8 @@ import (
 	"quarry/internal/rootfs/file"
 )
 
-// Another program renames its own file over ours, before and after the exchange:
-// the newest gets the name, and nothing of it is lost.
+// Another program renames its own file over ours before and after the exchange. The newest
+// file gets the name, and no content of the program is lost.
 func TestExchangeOver(t *testing.T) {
 	for _, c := range []struct {
 		name    string

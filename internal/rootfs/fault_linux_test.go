@@ -21,8 +21,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// change is an operation under test: on a workspace made of entries, do runs,
-// and check says whether the result is the old state or the new one.
+// change is an operation under test. do makes it in a workspace with the given entries, and
+// check reports whether the result is the old state or the new one.
 type change struct {
 	name    string
 	entries []string
@@ -90,9 +90,9 @@ func changes() []change {
 
 var faults = []error{unix.ENOSPC, unix.EIO, unix.EACCES, unix.EROFS, unix.EMFILE, unix.EXDEV, unix.EDQUOT, layer.ErrShort}
 
-// TestNthFault fails each system call of each change once, in every way. The
-// file must be the old one or the new one, success must mean the new one, an
-// error the old one, and nothing may be left over.
+// TestNthFault lets each system call of each change fail once with every error. The file must
+// be the new one after a success and the old one after an error, and no temporary file may
+// remain.
 func TestNthFault(t *testing.T) {
 	run := stress.Start(t, "nth fault: every call of rootfs", 1, 1)
 	for _, c := range changes() {
@@ -168,14 +168,15 @@ func oneFault(t *testing.T, c change, n int, injected error) bool {
 	case err == nil && !c.new(dir):
 		t.Errorf("%s: success, but not the new state", what)
 	case err != nil && !c.old(dir) && !(hit == "fsyncdir" && c.new(dir)):
-		// A removal whose folder can't be synced is done, but says it may not last.
+		// If only the sync of the folder fails, the entry is removed, and the error says that
+		// this may not be durable.
 		t.Errorf("%s: neither old nor new", what)
 	case err != nil && hit == "":
 		t.Errorf("%s: no fault was injected", what)
 	}
 	switch hit {
 	case "write", "create", "truncate", "fsync", "fsyncdir", "close":
-		// On a full disk it is tried again after displaced files went.
+		// On a full disk, displaced files are released and the change is retried.
 		if err == nil && injected != layer.ErrShort && !noSpace(injected) {
 			t.Errorf("%s: false success", what)
 		}
@@ -207,12 +208,12 @@ func openHandles(t *testing.T) int {
 	return len(entries)
 }
 
-// foreigner is another program's change of f, made at some call of ours. It
-// returns whether it took place.
+// foreigner is a change of f by another program, made before one of our calls. do reports
+// whether it succeeded.
 type foreigner struct {
 	name string
 	do   func(f string) bool
-	// kept says whether its effect is visible in the end.
+	// kept reports whether its effect is visible in the end.
 	kept func(content string, exists bool) bool
 }
 
@@ -255,8 +256,8 @@ func foreigners() []foreigner {
 	}
 }
 
-// TestForeignWriterAtEveryCall lets another program change the file before each
-// system call of a replacement. Whatever it wrote must still be there.
+// TestForeignWriterAtEveryCall lets another program change the file before each system call
+// of a replacement. Its content must be kept.
 func TestForeignWriterAtEveryCall(t *testing.T) {
 	stress.SkipShort(t)
 	run := stress.Start(t, "lost update: a foreign writer at every call", 1, 1)
@@ -266,7 +267,7 @@ func TestForeignWriterAtEveryCall(t *testing.T) {
 		links     bool
 	}{{"small", "some old text", false}, {"large", bigText, false}, {"in place", "some old text", true}} {
 		for i, who := range foreigners() {
-			step := stress.Size(3, 1) // below make stress, some calls for each writer
+			step := stress.Size(3, 1) // without STRESS, only some calls for each writer
 			for n := i % step; ; n += step {
 				dir := memoryDir(t)
 				f := dir + "/f"
@@ -283,7 +284,7 @@ func TestForeignWriterAtEveryCall(t *testing.T) {
 					if seen++; seen == n+1 {
 						came, at = true, c
 						go func() { acted <- who.do(f) }()
-						select { // it may have to wait for our lease
+						select { // the program may have to wait for our lease
 						case ok := <-acted:
 							acted <- ok
 						case <-time.After(20 * time.Millisecond):
@@ -295,7 +296,7 @@ func TestForeignWriterAtEveryCall(t *testing.T) {
 				r.drain(true)
 				r.sys.Layer = nil
 				if !came {
-					break // n is past the last string
+					break // n is beyond the last call
 				}
 				happened := <-acted
 				if err == nil {

@@ -19,8 +19,8 @@ type File struct {
 	info Info
 }
 
-// OpenFile opens the regular file at p. Anything else is NotRegular: a FIFO
-// doesn't block, a device isn't touched.
+// OpenFile opens the regular file at p. Anything else is NotRegular; it does not block on a
+// FIFO and opens no device.
 func (r *Root) OpenFile(p Path) (*File, error) {
 	if err := r.policy.check("open", p.String(), p, false); err != nil {
 		return nil, err
@@ -36,8 +36,8 @@ func (r *Root) OpenFile(p Path) (*File, error) {
 	return r.policy.admit(f, p, nil)
 }
 
-// OpenSeen is OpenFile for a path that its caller has seen to be a regular file.
-// If it was replaced since, the error is NotRegular, and the call does not block.
+// OpenSeen is OpenFile for a path that the caller has listed as a regular file. If it was
+// replaced since, the error is NotRegular, and the call does not block.
 func (r *Root) OpenSeen(p Path) (*File, error) {
 	if err := r.policy.check("open", p.String(), p, false); err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (r *Root) precheck(rel string) error {
 	return nil
 }
 
-// adopt takes over fd if it is a regular file and closes it if not.
+// adopt makes fd the handle of f. If it is not a regular file, adopt closes it.
 func (f *File) adopt(fd int) error {
 	err := linux.Adopt(fd, &f.info)
 	if err == nil {
@@ -128,7 +128,7 @@ func (f *File) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// ReadAt reads at an offset, as for io.ReaderAt.
+// ReadAt implements io.ReaderAt.
 func (f *File) ReadAt(b []byte, off int64) (int, error) {
 	done := 0
 	for done < len(b) {

@@ -19,8 +19,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// Paths longer than 260 characters work for everything that is done to a file,
-// whether the system has long paths switched on or not.
+// All operations on files work for paths longer than 260 characters, whether or not long
+// paths are enabled in the system.
 func TestLongPaths(t *testing.T) {
 	ws := t.TempDir()
 	r := openRoot(t, ws, nil)
@@ -51,8 +51,8 @@ func TestLongPaths(t *testing.T) {
 	if string(data) != "two" || err != nil {
 		t.Errorf("read %q, %v", data, err)
 	}
-	// As a person types it, with the whole path and backslashes. Wine 8 can't tell
-	// the true spelling: its GetFinalPathNameByHandle has room for 260 characters.
+	// A typed absolute path with backslashes. Wine 8 can't return the true spelling, because
+	// its GetFinalPathNameByHandle is limited to 260 characters.
 	typed := strings.ReplaceAll(to.String(), "/", `\`)
 	if !stress.UnderWine() {
 		typed = strings.ToUpper(typed)
@@ -68,8 +68,8 @@ func TestLongPaths(t *testing.T) {
 	onlyNames(t, ws)
 }
 
-// A root may be given in any of the system's spellings: it is the same folder,
-// and other spellings of it lead inside.
+// A root may be given in any of the system's spellings. It is the same folder, and paths in
+// other spellings of the root are inside.
 func TestRootByOtherNames(t *testing.T) {
 	ws := workspace(t, "Notes/a.md", "../outside/f")
 	short := make([]uint16, 300)
@@ -187,7 +187,7 @@ func TestReplaceWhileAnotherProcessHasIt(t *testing.T) {
 	}
 }
 
-// holdFile has a file open until its standard input ends.
+// holdFile keeps a file open until its standard input ends.
 func holdFile(path string) {
 	var access, share uint32
 	fmt.Sscan(os.Getenv("ROOTFS_HOW"), &access, &share)
@@ -203,8 +203,8 @@ func holdFile(path string) {
 	os.Exit(0)
 }
 
-// A full disk: the old content stays, nothing is left behind, and the error says
-// so. QUARRY_SMALL_DISK is a folder on a volume of at most some megabytes.
+// On a full disk the old content stays, no temporary file remains, and the error names the
+// cause. QUARRY_SMALL_DISK is a folder on a volume of a few megabytes.
 func TestDiskFull(t *testing.T) {
 	disk := os.Getenv("QUARRY_SMALL_DISK")
 	if disk == "" {
@@ -232,7 +232,7 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// The attributes of a file stay, in all combinations that a file system has.
+// The attributes of a file are kept, in all combinations that the file system supports.
 func TestReplaceKeepsAttributes(t *testing.T) {
 	ws := workspace(t, "f")
 	r := openRoot(t, ws, nil)
@@ -262,7 +262,7 @@ func TestReplaceKeepsAttributes(t *testing.T) {
 		if _, err := r.Replace(p, []byte(c.name), Version{}, nil); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
-		// A new file is due for backup; all else stays.
+		// A new file has the archive attribute; all others are kept.
 		const archive = windows.FILE_ATTRIBUTE_ARCHIVE | windows.FILE_ATTRIBUTE_NORMAL
 		if after, err := windows.GetFileAttributes(name); err != nil || after&^archive != before&^archive {
 			t.Errorf("%s: attributes %#x, were %#x, %v", c.name, after, before, err)

@@ -9,12 +9,13 @@ import (
 	"quarry/fault"
 )
 
-// maxFoldMatches bounds the work of ResolveFold in a tree made of look-alikes.
+// maxFoldMatches limits the work of ResolveFold in a tree with many similar names.
 const maxFoldMatches = 32
 
 // ResolveFold is Resolve for an existing file whose name the user may have written in
 // another case or Unicode form. It prefers the exact path, then a path equal in NFC, then
-// a path equal ignoring case too. Several equal paths are Ambiguous, none is NotFound.
+// a path equal in NFC ignoring case. If several paths are equal, the error is Ambiguous; if
+// none is, NotFound.
 func (r *Root) ResolveFold(user string) (Path, error) {
 	const op = "resolve"
 	p, err := r.resolve(op, user, followed)
@@ -53,7 +54,7 @@ type folding struct {
 	nfc, folded []string
 }
 
-// walk extends prefix, which exists, by the names after it.
+// walk looks for the remaining names in prefix, an existing folder.
 func (f *folding) walk(prefix string, nfc bool) {
 	depth := Path{prefix}.Depth()
 	if depth == len(f.names) {

@@ -9,7 +9,7 @@ import (
 	"quarry/internal/rootfs/posix"
 )
 
-// folder is an open folder, with the remaining calls of this system.
+// folder is an open folder. The functions below are specific to this system.
 type folder = posix.Folder
 
 func openTop(dir string) (*folder, error)        { return posix.Open(dir) }

@@ -7,7 +7,7 @@ import (
 	"quarry/internal/rootfs/windows"
 )
 
-// folder is an open folder, with the remaining calls of this system.
+// folder is an open folder. The functions below are specific to this system.
 type folder = windows.Folder
 
 func openTop(dir string) (*folder, error)        { return windows.Open(dir) }

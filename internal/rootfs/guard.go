@@ -7,18 +7,18 @@ import (
 	"quarry/internal/policy"
 )
 
-// guard applies the policy to Paths and turns refusals into errors.
+// guard applies the policy to Paths and converts refusals to errors.
 type guard struct{ *policy.Policy }
 
-// Entry checks an entry of a listing of dir, which has passed the check itself.
+// Entry checks an entry of the listing of dir, which the policy allows.
 func (g guard) Entry(dir Path, name string, isDir bool) policy.Verdict {
 	return g.Policy.Entry(dir.s, name, isDir)
 }
 
-// Path judges a whole path.
+// Path checks a whole path.
 func (g guard) Path(p Path, isDir bool) policy.Verdict { return g.Policy.Path(p.s, isDir) }
 
-// check turns a refusal of path into an error about shown.
+// check returns an error about shown if the policy refuses path.
 func (g guard) check(op, shown string, path Path, isDir bool) error {
 	v := g.Path(path, isDir)
 	if !v.Refused() {
@@ -38,7 +38,7 @@ func (g guard) refusal(op, shown string, path Path, v policy.Verdict) error {
 	return e
 }
 
-// admit closes a file whose content makes it a secret, and refuses it.
+// admit refuses and closes a file whose content makes it a secret.
 func (g guard) admit(f *File, path Path, err error) (*File, error) {
 	if err != nil || !g.ByContent(path.s) {
 		return f, err
@@ -60,5 +60,5 @@ func (g guard) admit(f *File, path Path, err error) (*File, error) {
 	return nil, g.refusal("open", path.String(), path, policy.Secret)
 }
 
-// tempPrefix starts the name of every temporary file we make.
+// tempPrefix is the prefix of all our temporary files.
 const tempPrefix = policy.TempPrefix

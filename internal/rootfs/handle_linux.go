@@ -12,7 +12,7 @@ import (
 // folder is an open folder in which one entry is changed.
 type folder = linux.Folder
 
-// within runs f in the folder of p. f gets the path that was opened.
+// within opens the folder of p and calls f with it and the path that was opened.
 func (r *Root) within(op string, p Path, f func(dir *folder, p Path) error) error {
 	at, err := r.place(op, p)
 	if err != nil {
@@ -22,18 +22,17 @@ func (r *Root) within(op string, p Path, f func(dir *folder, p Path) error) erro
 	return Wrap(op, p.String(), f(&folder{Calls: &r.sys.Calls, FD: at.dir}, at.path))
 }
 
-// made is Lstat after a change that succeeded.
+// made describes an entry after a successful change.
 func made(dir *folder, name string) (Info, error) { return linux.InfoAt(dir.FD, name, 0) }
 
-// dirOf returns the folder in the form for callers; p is its path.
+// dirOf returns the folder with path p as a Dir.
 func dirOf(dir *folder, r *Root, p Path) *Dir { return &Dir{fd: dir.FD, path: p, root: r} }
 
-// leadsToDir is false here: only Windows has a separate kind of link for
-// folders.
+// leadsToDir returns false, because only Windows distinguishes symlinks to folders.
 func (r *Root) leadsToDir(string, Path) bool { return false }
 
-// newWriter makes a file with mode 0666: the umask and the folder's default access
-// list apply as they do to every file a program makes.
+// newWriter makes a file with mode 0666, so that the umask and the folder's default access
+// list apply as usual.
 func newWriter(dir *folder, name string) (*Writer, error) {
 	fd, err := dir.Calls.Create(dir.FD, name, 0o666)
 	return &Writer{calls: dir.Calls, fd: fd}, err

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// within runs f in the folder of p. f gets the path that was opened.
+// within opens the folder of p and calls f with it and the path that was opened.
 func (r *Root) within(op string, p Path, f func(dir *folder, p Path) error) error {
 	return r.retry(op, &p, func(rel string) error {
 		dir, _, err := r.sys.openParent(rel)
@@ -19,7 +19,7 @@ func (r *Root) within(op string, p Path, f func(dir *folder, p Path) error) erro
 		}
 		defer dir.Close()
 		if len(r.own) > 0 {
-			here, _ := dir.Lstat(Path{rel}.Base()) // zero if it is not there
+			here, _ := dir.Lstat(Path{rel}.Base()) // zero if it doesn't exist
 			if err := r.notOwn(op, dir, Path{rel}, here); err != nil {
 				return err
 			}
@@ -33,13 +33,14 @@ func (r *Root) in(op string, p Path, f func(dir *folder, base string) error) err
 	return r.within(op, p, func(dir *folder, p Path) error { return f(dir, p.Base()) })
 }
 
-// made is Lstat after a change that succeeded.
+// made describes an entry after a successful change.
 func made(dir *folder, name string) (Info, error) { return dir.Lstat(name) }
 
-// dirOf returns the folder in the form for callers; p is its path.
+// dirOf returns the folder with path p as a Dir.
 func dirOf(dir *folder, r *Root, p Path) *Dir { return &Dir{h: dir, path: p, root: r} }
 
-// leadsToDir reports whether a symlink at p leads to a folder. Windows needs to know.
+// leadsToDir reports whether a symlink at p to target leads to a folder. Windows requires
+// this when the symlink is made.
 func (r *Root) leadsToDir(target string, p Path) bool {
 	_, t, err := r.locate("symlink", target, Path{path.Join(p.Dir().s, filepath.ToSlash(target))}.s, followed)
 	return err == nil && t == TypeDir
@@ -79,11 +80,11 @@ func attributesOf(dir *folder, name string) (*attributes, error) { return &attri
 func (a *attributes) info() (Info, error)          { return a.dir.Lstat(a.name) }
 func (a *attributes) chmod(mode fs.FileMode) error { return a.dir.Chmod(a.name, mode) }
 func (a *attributes) setModTime(t time.Time) error { return a.dir.SetModTime(a.name, t) }
-func (a *attributes) sync() error                  { return nil } // no call does it by name
+func (a *attributes) sync() error                  { return nil } // impossible by name
 func (a *attributes) close() error                 { return nil }
 
-// drain has nothing to wait for here.
+// drain does nothing: no displaced files are watched on this system.
 func (r *Root) drain(bool) {}
 
-// madeRoom has no space to free.
+// madeRoom returns false: there are no displaced files to release.
 func (r *Root) madeRoom(error) bool { return false }

@@ -2,7 +2,7 @@ package rootfs
 
 import "quarry/internal/rootfs/file"
 
-// The description of an entry; package file documents each part.
+// These types describe an entry; see package file.
 type (
 	Type   = file.Type
 	Entry  = file.Entry

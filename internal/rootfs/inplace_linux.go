@@ -17,7 +17,7 @@ import (
 func (c *replacement) inPlace() (Replaced, error) {
 	r, dir := c.r, c.at.dir
 	defer linux.LockDir(dir)()
-	// One handle for everything: a second handle of our own would prevent the lease.
+	// Use one handle for everything, since a second one would prevent the lease.
 	fd, err := r.sys.OpenName(dir, c.at.name, unix.O_RDWR|unix.O_NONBLOCK|unix.O_NOCTTY)
 	if err != nil {
 		return Replaced{}, err
@@ -83,7 +83,7 @@ func (c *replacement) backUp(name string) (fd int, b backup, err error) {
 	if b.old == b.new {
 		return fd, b, nil
 	}
-	// The header makes it valid, so it comes last.
+	// The header makes the backup valid, so write it last.
 	if err := r.sys.Sync(fd); err != nil {
 		return fd, b, err
 	}
@@ -106,8 +106,8 @@ func (e errUntouched) Unwrap() error { return e.error }
 
 func (c *replacement) overwrite(bk int, b backup) error {
 	r, fd := c.r, c.old.fd
-	// While we hold a write lease no other program can open the file. The lease is only granted if none has
-	// it open; then the check below is as close as it gets.
+	// A write lease keeps other programs from opening the file. It isn't granted if one has the file open;
+	// then a write between the following check and our first write is lost.
 	if r.FSKind() == FSLocal {
 		if _, err := unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, unix.F_WRLCK); err == nil {
 			defer unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, unix.F_UNLCK)
@@ -161,7 +161,7 @@ func (c *replacement) restore(bk int, b backup, name string, cause error) error 
 	return cause
 }
 
-// twice retries an undo step: a transient fault must not cost someone a file.
+// twice calls f again if it fails, so that a transient fault doesn't prevent a rollback.
 func twice(f func() error) error {
 	if f() == nil {
 		return nil
@@ -169,8 +169,8 @@ func twice(f func() error) error {
 	return f()
 }
 
-// putBack writes the old content of a backup into fd. was describes the earlier file, or
-// is zero if unknown.
+// putBack writes the old content of a backup to fd. was describes the file before the
+// rewrite; it is zero if unknown.
 func (r *Root) putBack(bk int, b backup, fd int, was Info) error {
 	v, err := r.sys.Copy(bk, backupHeader, fd, 0, b.oldSize)
 	if err != nil {

@@ -2,10 +2,10 @@ package rootfs
 
 import "path/filepath"
 
-// Inside opens a folder beneath the root as a root of its own. It is read-only and
-// has no policy: it is for files that Quarry itself needs, such as git's folder,
-// whose text is never part of an answer. The folder is opened from the root's
-// handle, so that a symlink swapped into its path leads nowhere.
+// Inside opens a folder beneath the root as a separate root, read-only and without a
+// policy. It is for files that Quarry itself needs, such as those in .git, whose text is
+// never part of an answer. The folder is opened relative to the root's handle, so a symlink
+// swapped into its path is not followed.
 func (r *Root) Inside(dir Path) (*Root, error) {
 	if err := r.policy.check("open", dir.String(), dir, true); err != nil {
 		return nil, err

@@ -35,12 +35,13 @@ type displaced struct {
 const (
 	lingerTime = 500 * time.Millisecond
 	lingerStep = 5 * time.Millisecond
-	// Each one holds two handles. If there are more than this, the wait is
-	// shortened.
+	// maxLinger limits the watched files, each of which takes two handles. If there are
+	// more, some are released early.
 	maxLinger = 64
 )
 
-// watchLate takes over the handles of a finished replacement.
+// watchLate watches the displaced file of a finished replacement, and closes its handles
+// afterwards.
 func (r *Root) watchLate(old *File, at place, v Version) {
 	l := &r.sys.linger
 	l.mu.Lock()
@@ -53,7 +54,7 @@ func (r *Root) watchLate(old *File, at place, v Version) {
 	}
 }
 
-// lingerLoop ends when nothing is left to watch; Close waits for it.
+// lingerLoop runs until no file is watched. Close waits for it.
 func (r *Root) lingerLoop(hurry <-chan struct{}, ended chan<- struct{}) {
 	l := &r.sys.linger
 	defer close(ended)

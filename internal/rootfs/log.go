@@ -71,7 +71,7 @@ func (r *Root) Hold(name string, wait bool) (*Log, error) {
 func (r *Root) Held(name string) (bool, error) {
 	p, err := r.Known(name)
 	if err != nil {
-		return false, nil // no process has such a name
+		return false, nil // no log can have this name
 	}
 	l, err := r.OpenLog(p, false)
 	if err != nil {
@@ -93,7 +93,7 @@ func (l *Log) Size() (int64, error) {
 	return st.Size(), nil
 }
 
-// ReadAt reads at an offset, as for io.ReaderAt.
+// ReadAt implements io.ReaderAt.
 func (l *Log) ReadAt(b []byte, off int64) (int, error) {
 	n, err := l.f.ReadAt(b, off)
 	if err == io.EOF {
@@ -102,8 +102,8 @@ func (l *Log) ReadAt(b []byte, off int64) (int, error) {
 	return n, Wrap("read", l.path, err)
 }
 
-// Append writes b at the end. The caller holds the lock and knows that the end is at size. The remains of a
-// failed write are truncated.
+// Append writes b at the end. The caller holds the lock, and size is the current length. A failed write is
+// truncated.
 func (l *Log) Append(b []byte, size int64) error {
 	err := l.root.appendLog(l.f, b, size)
 	if err == nil {

@@ -17,7 +17,7 @@ func (r *Root) openLog(p Path, create bool) (*os.File, error) {
 	const flags = unix.O_RDWR | unix.O_APPEND | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_NOFOLLOW | unix.O_CLOEXEC
 	for {
 		fd, err := r.sys.OpenName(at.dir, at.name, flags)
-		if !create && (err == unix.EROFS || err == unix.EACCES) { // it can be read, and locked
+		if !create && (err == unix.EROFS || err == unix.EACCES) { // read-only, but it can be locked
 			fd, err = r.sys.OpenName(at.dir, at.name, flags&^unix.O_ACCMODE|unix.O_RDONLY)
 		}
 		if err != unix.ENOENT || !create {
@@ -35,7 +35,7 @@ func (r *Root) openLog(p Path, create bool) (*os.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		unix.Fchmod(fd, 0o600) // a umask may have taken the owner's rights
+		unix.Fchmod(fd, 0o600) // the umask may have removed the owner's permissions
 		f := os.NewFile(uintptr(fd), p.String())
 		if err := r.sys.SyncDir(at.dir); err != nil {
 			f.Close()
@@ -59,7 +59,7 @@ func (r *Root) syncLog(f *os.File) error {
 	return withFD(f, func(fd int) error { return r.sys.Sync(fd) })
 }
 
-// withFD runs do with a handle that can't be closed meanwhile.
+// withFD calls do with the handle, which can't be closed during the call.
 func withFD(f *os.File, do func(fd int) error) error {
 	c, err := f.SyscallConn()
 	if err != nil {

@@ -18,7 +18,7 @@ func (r *Root) openLog(p Path, create bool) (f *os.File, err error) {
 }
 
 func (r *Root) appendLog(f *os.File, b []byte, size int64) error {
-	_, err := f.Seek(size, io.SeekStart) // appends anyway where the system knows that mode
+	_, err := f.Seek(size, io.SeekStart) // no effect on a file opened with O_APPEND
 	if err == nil {
 		_, err = f.Write(b)
 	}

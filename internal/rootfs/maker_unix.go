@@ -4,8 +4,8 @@ package rootfs
 
 import "os"
 
-// self identifies this process, as well as it can be done everywhere.
+// self identifies this process by its number, which all systems have.
 func self() owner { return owner{boot: noBoot, space: noSpace, pid: os.Getpid()} }
 
-// makerGone can't decide on this system; the file's age does.
+// makerGone returns false, because this system can't tell. The file's age decides.
 func makerGone(owner) bool { return false }

@@ -17,7 +17,7 @@ var self = sync.OnceValue(func() owner {
 	return o
 })
 
-// machine identifies the computer: a share may hold files of several.
+// machine identifies the computer, since several may use a network share.
 func machine() string {
 	name, err := os.Hostname()
 	if err != nil {
@@ -42,7 +42,7 @@ func makerGone(o owner) bool {
 	}
 	process, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION|windows.SYNCHRONIZE, false, uint32(o.pid))
 	if err == windows.ERROR_INVALID_PARAMETER {
-		return true // no process has this number
+		return true // there is no such process
 	}
 	if err != nil {
 		return false
@@ -55,6 +55,6 @@ func makerGone(o owner) bool {
 	if began != o.start {
 		return true // another process has it now
 	}
-	state, err := windows.WaitForSingleObject(process, 0) // it may have ended while a handle is open
+	state, err := windows.WaitForSingleObject(process, 0) // another program's handle keeps an ended process
 	return err == nil && state == windows.WAIT_OBJECT_0
 }

@@ -8,15 +8,15 @@ import (
 	"quarry/fault"
 )
 
-// Mapping is the content of a file of our own state that is never written after it gets
-// its name. It exists in trusted roots only. If a mapped file is truncated, a process
-// that reads it crashes, so a user's file is mapped only as a View.
+// Mapping is the content of a file of our own state that is never modified after it gets
+// its name. It exists in trusted roots only. If a mapped file is truncated, reading the
+// mapping is a fault, so a user's file is mapped only as a View.
 type Mapping struct {
 	data  []byte
 	unmap func() error
 	once  sync.Once
 	err   error
-	file  *File // stays open if mapped, to check for writes to it
+	file  *File // kept open if mapped, to detect writes
 	mu    sync.Mutex
 	info  Info // its state at the last check; guarded by mu
 }
@@ -45,7 +45,7 @@ func (r *Root) Map(p Path) (*Mapping, error) {
 	return m, nil
 }
 
-// mapped returns a mapping that owns the file.
+// mapped returns a mapping, which closes the file.
 func (f *File) mapped() (*Mapping, error) {
 	const op = "map"
 	size := f.Info().Size
@@ -67,8 +67,8 @@ func (f *File) mapped() (*Mapping, error) {
 	return m, nil
 }
 
-// ReadAt reads the content without touching the mapped memory: pages that were
-// touched count as memory of the process.
+// ReadAt reads the content from the file, because accessed pages of the mapping count as
+// memory of the process.
 func (m *Mapping) ReadAt(b []byte, off int64) (int, error) {
 	if m.file != nil {
 		return m.file.ReadAt(b, off)
@@ -104,8 +104,8 @@ func (m *Mapping) Touched() bool {
 // Bytes returns the content, which is valid until Close and must not be changed.
 func (m *Mapping) Bytes() []byte { return m.data }
 
-// Forget releases the memory of pages that were read; later use reads them again. It must
-// not be called after Close.
+// Forget releases the memory of accessed pages, which can be read again. It must not be
+// called after Close.
 func (m *Mapping) Forget() {
 	if m.file != nil {
 		forgetPages(m.data)

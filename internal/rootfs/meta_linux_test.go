@@ -76,7 +76,7 @@ func TestReplaceKeepsMetadata(t *testing.T) {
 			}
 		}
 	}
-	// Defaults that the folder gives to new files must not stick to the old one.
+	// The folder's defaults for new files must not be applied to the replaced file.
 	if unix.Setxattr(dir, "system.posix_acl_default", acl(), 0) == nil {
 		must(t, unix.Removexattr(f, "system.posix_acl_access"))
 		must(t, os.Chmod(f, 0o640))
@@ -99,7 +99,7 @@ func TestReplaceRefusesReadOnlyFiles(t *testing.T) {
 	must(t, err)
 	r := openRoot(t, dir, nil)
 	asOwner := func(f func()) { f() }
-	if os.Geteuid() == 0 { // root is refused nothing
+	if os.Geteuid() == 0 { // root may do everything
 		must(t, os.Chown(dir, 1234, -1))
 		must(t, os.Chown(dir+"/f", 1234, -1))
 		asOwner = func(f func()) {
@@ -144,8 +144,8 @@ func TestReplaceKeepsHardLinks(t *testing.T) {
 	onlyNames(t, dir, "f", "g")
 }
 
-// Writing drops the capabilities and the set-id bits of a file. A rewrite in place
-// gives them back, also when it fails.
+// Writing drops the capabilities and the set-id bits of a file. A rewrite in place restores
+// them, even if it fails.
 func TestInPlaceKeepsPrivileges(t *testing.T) {
 	dir := workspace(t, "f")
 	f := dir + "/f"

@@ -76,7 +76,7 @@ func metaForeigners() []metaForeigner {
 }
 
 // Another program changes permissions, owner, attributes or links before each system call
-// of a replacement. Its changes survive, and the replacement succeeds or returns the
+// of a replacement. Its changes are kept, and the replacement succeeds or returns the
 // reason.
 func TestMetaRaceAtEveryCall(t *testing.T) {
 	stress.SkipShort(t)
@@ -158,7 +158,7 @@ func TestMetaRace(t *testing.T) {
 		rng := stress.Rand(seed)
 		who := list[rng.IntN(len(list))]
 		if who.name == "chattr" {
-			continue // it runs in a separate process: too slow to hit anything
+			continue // runs in a separate process, which is too slow to interfere
 		}
 		dir := t.TempDir()
 		f := dir + "/f"
@@ -173,8 +173,8 @@ func TestMetaRace(t *testing.T) {
 		}()
 		_, err := r.Replace(Path{"f"}, []byte(strings.Repeat("new", rng.IntN(1000))), Version{}, nil)
 		did := <-acted
-		// link fails like this if it found the old file by name, which then lost its last
-		// name: nothing was linked, and its caller knows.
+		// link fails in this way if it looked up the old file, which then lost its last
+		// name. Nothing was linked, and its caller gets an error.
 		nothing := who.name == "link" && errors.Is(did, fs.ErrNotExist)
 		if did != nil && !nothing {
 			run.Violation(seed, "%s: %v", who.name, did)

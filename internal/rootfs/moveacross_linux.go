@@ -12,15 +12,14 @@ import (
 	"quarry/internal/rootfs/linux"
 )
 
-// RenameInto is RenameTo for callers that must not copy: it moves the entry at from into
-// another root by one rename, never overwriting and following no symlink, and fails with
-// syscall.EXDEV if only a copy is possible. It moves the entry that has the name at that
-// moment, even a symlink.
+// RenameInto is RenameTo without copying. It moves the entry at from to another root by one
+// rename, which overwrites nothing and follows no symlink, and fails with syscall.EXDEV if
+// only a copy is possible. If from was replaced since it was resolved, the new entry is moved.
 func (r *Root) RenameInto(from Path, dst *Root, to Path) error {
 	return r.renameTo(from, dst, to, func(src, at place, info Info) error { return r.move(src, at, info) })
 }
 
-// removeMoved removes the folder at src, after it was copied to dst. If it fails, the folder is unchanged.
+// removeMoved removes the folder at src after it was copied to dst. After an error, the folder is unchanged.
 func (r *Root) removeMoved(src, dst place) error {
 	temp := r.temps.next(r.owner(), phaseWrite)
 	defer r.temps.done(temp)
@@ -28,8 +27,8 @@ func (r *Root) removeMoved(src, dst place) error {
 	if err := r.sys.RenameNoReplace(src.dir, src.name, src.dir, away); err != nil {
 		return err
 	}
-	// The folder has lost its name, so no other program finds it. Changes until
-	// now show in times and sizes.
+	// Other programs no longer find the folder under its new name. Earlier changes are
+	// detected by times and sizes.
 	err := r.sys.VerifyCopy(src.dir, away, dst.dir, dst.name, false)
 	if err == nil {
 		err = r.sys.SyncDir(src.dir)
@@ -38,16 +37,16 @@ func (r *Root) removeMoved(src, dst place) error {
 		return errors.Join(err, r.sys.RenameNoReplace(src.dir, away, src.dir, src.name))
 	}
 	if r.sys.RemoveTree(src.dir, away) != nil {
-		// It was removable a moment ago. The move is done; cleaning the folder removes
-		// the rest.
+		// This was checked before, so it is rare. The move is complete, and cleaning the
+		// folder removes the rest.
 		r.temps.leave(src.path.Dir())
 	}
 	return nil
 }
 
-// removableTree refuses a folder that can't be removed completely: it has a mount, an
-// immutable file, or a folder without write permission. parent is the required mount, nil
-// for any.
+// removableTree returns an error if a folder can't be removed completely, because it contains
+// a mount, an immutable file, or a folder without write permission. parent is the required
+// mount; nil means any.
 func removableTree(dir int, at Path, parent *mount) error {
 	refuse := func(p Path, why string) error {
 		return &fault.PathError{Op: "rename", Path: p.String(), Kind: fault.Permission, Err: errors.New(why)}

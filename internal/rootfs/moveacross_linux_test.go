@@ -50,7 +50,7 @@ func sameDevice(info os.FileInfo, path string) bool {
 	return err == nil && info.Sys().(*syscall.Stat_t).Dev == other.Sys().(*syscall.Stat_t).Dev
 }
 
-// across opens two folders on different file systems.
+// across opens two roots on different file systems.
 func across(t *testing.T) (src, dst *Root) {
 	t.Helper()
 	shm, err := os.MkdirTemp("/dev/shm", "quarry-rootfs-test-")
@@ -146,7 +146,7 @@ func TestMoveAcrossIsWholeOrNot(t *testing.T) {
 	}
 }
 
-// DropCopy tells an exact copy from anything else.
+// DropCopy removes only an exact copy.
 func TestDropCopy(t *testing.T) {
 	src, _ := across(t)
 	dir := src.RealDir()

@@ -2,10 +2,9 @@
 
 package rootfs
 
-// RenameInto is RenameTo for callers that must not copy: it moves the entry at
-// from into another root by one rename, never overwriting, and fails with
-// syscall.EXDEV if only a copy is possible, or if rename on this system needs
-// paths instead of open folders.
+// RenameInto is RenameTo without copying. It moves the entry at from to another root by one
+// rename, which overwrites nothing, and fails with syscall.EXDEV if only a copy is possible,
+// or if rename on this system needs paths instead of open folders.
 func (r *Root) RenameInto(from Path, dst *Root, to Path) error {
 	const op = "rename"
 	if err := r.editable(op, from, true); err != nil {

@@ -69,7 +69,7 @@ func TestOpenFile(t *testing.T) {
 		_, err := r.OpenFile(at(t, r, c.path))
 		wantKind(t, "OpenFile "+c.path, err, c.want)
 	}
-	// A forged path is judged again when it is opened.
+	// The policy is applied again when a path is opened.
 	_, err = r.OpenFile(Path{".git/config"})
 	wantKind(t, "OpenFile of a forged path", err, fault.ProtectedPath)
 	if err := r.Close(); err != nil {

@@ -6,8 +6,8 @@ import (
 	"quarry/internal/policy"
 )
 
-// notOwn refuses to change an entry of Options.Own or anything beneath one, by whatever
-// name: links, hard links, mounts, or names exchanged since the path was resolved. dir is
+// notOwn refuses to change an entry of Options.Own or anything beneath one, even through
+// symlinks, hard links, mounts, or names exchanged since the path was resolved. dir is
 // the open folder of p. here describes the entry; it is zero if there is none.
 func (r *Root) notOwn(op string, dir *folder, p Path, here Info) error {
 	if len(r.own) == 0 {

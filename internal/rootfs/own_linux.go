@@ -13,7 +13,7 @@ import (
 
 func infoOf(path string) (Info, error) { return linux.InfoAt(unix.AT_FDCWD, path, 0) }
 
-// isBeneath reports whether an open folder is in above, or beneath one of them.
+// isBeneath reports whether an open folder is one of the folders in above, or beneath one.
 func isBeneath(dir *folder, above []Info) (bool, error) {
 	at, last := dir.FD, Info{}
 	defer func() {

@@ -13,8 +13,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// owned returns a root and, beside it, a folder of Quarry's own to which names in the
-// root lead.
+// owned returns a root and a folder of Quarry's own outside of it, to which names in the root
+// lead.
 func owned(t *testing.T) (r *Root, dir, own string) {
 	top := t.TempDir()
 	dir, own = filepath.Join(top, "ws"), filepath.Join(top, "config")
@@ -66,8 +66,8 @@ func TestOwnFiles(t *testing.T) {
 	must(t, replace("free.txt"))
 }
 
-// A second process swaps the folder of an open file, and the folder of one of our own files: no change
-// reaches ours.
+// Another goroutine swaps the folder of a file with a folder that leads to one of our own files. No change
+// affects our file.
 func TestOwnFilesWhileNamesSwap(t *testing.T) {
 	stress.SkipTiny(t)
 	r, dir, own := owned(t)

@@ -42,7 +42,7 @@ func startTime(pid string) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	// pid (name with any bytes) state ppid … : count from the last parenthesis.
+	// pid (name) state ppid …: the name may contain parentheses, so search the last one.
 	i := bytes.LastIndexByte(b, ')')
 	if i < 0 {
 		return 0, errNoStart
@@ -61,7 +61,7 @@ func (r *Root) abandoned(n tempName, info Info) bool {
 	o, self := n.owner, r.owner()
 	switch {
 	case r.FSKind() == FSNetwork, o.boot == self.boot && o.space != self.space:
-		// A process of another machine or container: only the age can tell.
+		// A process of another machine or container: only the age decides.
 		return time.Since(info.ChangeTime) > doubtfulAge
 	case o.boot != self.boot:
 		return true

@@ -7,12 +7,12 @@ import (
 	"quarry/fault"
 )
 
-// Path is a path beneath a root: cleaned, slash-separated and relative, with its
-// symlinks resolved when it was made. The zero Path is the root itself. Paths are
-// comparable and may be map keys. Names are bytes; they need not be UTF-8.
+// Path is a path beneath a root: cleaned, slash-separated and relative. Its symlinks were
+// resolved when it was made. The zero Path is the root itself. Paths are comparable and may
+// be map keys. Names are bytes; they need not be UTF-8.
 //
-// Only Root.Resolve and its siblings, Root.Known and Child make one, so a Path
-// never contains "..", an empty component, or a NUL.
+// A Path is only made by Root.Resolve and similar methods, Root.Known and Child, so it never
+// contains "..", an empty component, or a NUL.
 type Path struct{ s string } // "" is the root
 
 // String returns the path as printed: relative, with slashes; "." is the root.
@@ -42,7 +42,7 @@ func (p Path) Dir() Path {
 	return Path{}
 }
 
-// Depth is the number of names in p: 0 for the root, 2 for "a/b".
+// Depth returns the number of names in p: 0 for the root, 2 for "a/b".
 func (p Path) Depth() int {
 	if p.s == "" {
 		return 0
@@ -80,7 +80,7 @@ func (p Path) Below(rel string) (Path, error) {
 	return p.child(rel), nil
 }
 
-// child is Child for names already checked.
+// child is Child for a checked name.
 func (p Path) child(name string) Path {
 	if p.s == "" {
 		return Path{name}
@@ -100,12 +100,12 @@ var (
 
 const (
 	maxName = 255
-	// maxPath bounds the work one path can cause. It is above the kernel's
-	// 4096, because deeper trees exist and are opened in several steps.
+	// maxPath limits the work for one path. It exceeds the kernel's limit of 4096, because
+	// deeper trees exist and are opened in several steps.
 	maxPath = 64 << 10
 )
 
-// checkName accepts exactly the names that are valid in a folder.
+// checkName returns an error unless name is a valid name in a folder.
 func checkName(name string) error {
 	switch {
 	case name == "":
@@ -126,7 +126,7 @@ func checkName(name string) error {
 	return nil
 }
 
-// checkRel accepts exactly the strings that are valid in a Path.
+// checkRel returns an error unless s is valid in a Path.
 func checkRel(s string) error {
 	if len(s) > maxPath {
 		return errPathLong

@@ -9,8 +9,8 @@ import (
 	"quarry/internal/rootfs/outside"
 )
 
-// ErrReplaced says that the path of a root leads to another folder than the opened one,
-// which was moved, deleted, mounted over, or restored from a copy.
+// ErrReplaced means that the root's path no longer leads to the opened folder, which was
+// moved, deleted, mounted over, or restored from a copy.
 var ErrReplaced = errors.New("the workspace's folder was replaced")
 
 // Follow checks whether the root's path now leads to another folder than the opened one.
@@ -24,7 +24,7 @@ func (r *Root) Follow() (moved bool, err error) {
 	}
 	r.following.Lock()
 	defer r.following.Unlock()
-	if r.InPlace() == nil { // another goroutine switched it
+	if r.InPlace() == nil { // another goroutine has switched
 		return true, nil
 	}
 	if real, err := filepath.EvalSymlinks(r.real); err != nil || real != r.real {
@@ -46,7 +46,7 @@ func (r *Root) Follow() (moved bool, err error) {
 	return true, nil
 }
 
-// Renew is Follow for a folder of ours, which it recreates if it was deleted.
+// Renew is Follow for a folder of Quarry. It recreates the folder if it was deleted.
 func (r *Root) Renew() (moved bool, err error) {
 	if r.InPlace() == nil {
 		return false, nil
@@ -57,8 +57,8 @@ func (r *Root) Renew() (moved bool, err error) {
 	return r.Follow()
 }
 
-// Place identifies the folder of a root: equal numbers mean the same folder. Two
-// processes on one machine compare them while both have the folder open.
+// Place identifies the folder of a root. Processes on one machine can compare the Places of
+// folders that they have open.
 type Place struct{ Dev, Ino uint64 }
 
 // Place identifies the opened folder.

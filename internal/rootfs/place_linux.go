@@ -24,8 +24,8 @@ func (s *sysRoot) place() (Place, error) {
 	return Place{uint64(st.Dev), st.Ino}, nil
 }
 
-// follow replaces the open folder by the folder at a path. The number of the handle stays
-// the same, so concurrent calls use one folder or the other.
+// follow replaces the open folder by the folder at a path. The file descriptor keeps its
+// number, so concurrent calls use one folder or the other.
 func (s *sysRoot) follow(dir string) error {
 	if err := s.acquire(); err != nil {
 		return err
@@ -53,7 +53,7 @@ func (s *sysRoot) follow(dir string) error {
 	return nil
 }
 
-// leadsHere reports whether an absolute path is the open folder itself, not a symlink.
+// leadsHere reports whether an absolute path leads to the open folder and is not a symlink.
 func (s *sysRoot) leadsHere(dir string) (bool, error) {
 	var st unix.Stat_t
 	if err := unix.Lstat(dir, &st); err != nil {
@@ -66,15 +66,15 @@ func (s *sysRoot) leadsHere(dir string) (bool, error) {
 	return here == Place{uint64(st.Dev), st.Ino}, err
 }
 
-// place is a name in an open folder. Changes work on places, because the open
-// folder stays the same even if its path changes.
+// place is a name in an open folder. Changes use places, because an open folder stays the
+// same even if its path changes.
 type place struct {
 	dir  int
 	name string
 	path Path
 }
 
-// place opens the folder of p, which is not the root.
+// place opens the folder of p. p is not the root.
 func (r *Root) place(op string, p Path) (place, error) {
 	var at place
 	err := r.retry(op, &p, func(rel string) error {
@@ -87,7 +87,7 @@ func (r *Root) place(op string, p Path) (place, error) {
 		return err
 	})
 	if err == nil && len(r.own) > 0 {
-		here, _ := linux.InfoAt(at.dir, at.name, 0) // zero if it is not there
+		here, _ := linux.InfoAt(at.dir, at.name, 0) // zero if it doesn't exist
 		if err = r.notOwn(op, &folder{Calls: &r.sys.Calls, FD: at.dir}, at.path, here); err != nil {
 			at.close()
 		}

@@ -26,13 +26,13 @@ func (s *sysRoot) follow(dir string) error {
 	return nil
 }
 
-// place identifies the open folder; zero where the system has no numbers.
+// place identifies the open folder. It is zero if the system has no inode numbers.
 func (s *sysRoot) place() (Place, error) {
 	info, err := s.root().Stat()
 	return Place{info.Dev, info.Ino}, err
 }
 
-// leadsHere reports whether an absolute path leads to a real folder that is the open one.
+// leadsHere reports whether an absolute path leads to the open folder and is not a symlink.
 func (s *sysRoot) leadsHere(dir string) (bool, error) {
 	there, err := lstatPath(dir)
 	if err != nil {

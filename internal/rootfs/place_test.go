@@ -54,7 +54,7 @@ func TestInPlace(t *testing.T) {
 	}
 }
 
-// A root follows its path to another folder, and to nothing else.
+// A root follows its path only to another folder.
 func TestFollow(t *testing.T) {
 	stress.NeedsUnix(t, "symlinks, and a folder that is renamed while it is open")
 	if runtime.GOOS != "linux" {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// DenyPlaces returns deny rules for those absolute paths that are beneath root. They also
-// close paths that do not exist yet.
+// DenyPlaces returns deny rules for the absolute paths that are beneath root. The paths need
+// not exist.
 func DenyPlaces(root string, places []string) []string {
 	top := RealPath(root)
 	var rules []string
@@ -32,7 +32,7 @@ func DenyPlaces(root string, places []string) []string {
 	return rules
 }
 
-// RealPath returns an absolute path without symlinks, as far as it exists; a dangling link counts as its
+// RealPath resolves the symlinks in the existing part of an absolute path. It replaces a dangling link by its
 // target.
 func RealPath(p string) string {
 	abs, err := filepath.Abs(p)

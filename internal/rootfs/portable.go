@@ -1,7 +1,7 @@
 //go:build !linux || portable
 
-// The sandbox without Linux's openat2: folders are entered name by name, each
-// from the open handle of the one above (folder), following no symlink.
+// The sandbox without Linux's openat2: each folder of a path is opened from the handle of
+// its parent (folder), following no symlink.
 //
 // "go test -tags portable" runs the tests of this version on Linux.
 
@@ -35,7 +35,7 @@ func (s *sysRoot) open(dir string) error {
 
 func (s *sysRoot) root() *folder { return s.top.Load() }
 
-// listen is Linux only.
+// listen does nothing: only Linux has layers.
 func (s *sysRoot) listen(*Layer) {}
 
 func (s *sysRoot) close() error {
@@ -75,7 +75,7 @@ func (s *sysRoot) openParent(rel string) (*folder, string, error) {
 	return h, base, err
 }
 
-// openDir enters rel name by name, following no symlink.
+// openDir opens rel folder by folder, following no symlink.
 func (s *sysRoot) openDir(rel string) (*folder, error) {
 	h, err := s.root().Clone()
 	if err != nil {
@@ -100,8 +100,8 @@ type File struct {
 	info Info
 }
 
-// OpenFile opens the regular file at p. Anything else is NotRegular: a FIFO
-// doesn't block, a device isn't touched.
+// OpenFile opens the regular file at p. Anything else is NotRegular; it does not block on a
+// FIFO and opens no device.
 func (r *Root) OpenFile(p Path) (*File, error) {
 	if err := r.policy.check("open", p.String(), p, false); err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func (r *Root) OpenFile(p Path) (*File, error) {
 	return r.policy.admit(f, p, err)
 }
 
-// OpenSeen is OpenFile for a path that its caller has seen to be a regular file.
+// OpenSeen is OpenFile for a path that the caller has listed as a regular file.
 func (r *Root) OpenSeen(p Path) (*File, error) { return r.OpenFile(p) }
 
 func openRegular(dir *folder, name string) (*File, error) {
@@ -139,7 +139,7 @@ func (f *File) Read(b []byte) (int, error) {
 	return n, readErr(err)
 }
 
-// ReadAt reads at an offset, as io.ReaderAt asks.
+// ReadAt implements io.ReaderAt.
 func (f *File) ReadAt(b []byte, off int64) (int, error) {
 	n, err := f.f.ReadAt(b, off)
 	return n, readErr(err)
@@ -182,7 +182,7 @@ func (r *Root) openFolder(rel string) (*Dir, error) {
 	return &Dir{h: h}, err
 }
 
-// openDir is OpenDir for names that were checked.
+// openDir is OpenDir for a checked name.
 func (d *Dir) openDir(name string) (*Dir, error) {
 	h, err := d.h.Enter(name)
 	if err == file.ErrSwapped {
@@ -194,7 +194,7 @@ func (d *Dir) openDir(name string) (*Dir, error) {
 	return &Dir{h: h, path: d.path.child(name), root: d.root}, nil
 }
 
-// openFile is OpenFile for names that were checked.
+// openFile is OpenFile for a checked name.
 func (d *Dir) openFile(name string) (*File, error) {
 	f, err := openRegular(d.h, name)
 	if err == file.ErrSwapped {
@@ -233,7 +233,7 @@ func (r *Root) statRel(rel string) (Info, error) {
 	return dir.Lstat(base)
 }
 
-// FSKind reports the kind of file system, which tells whether files may change unnoticed.
+// FSKind returns the kind of file system.
 func (r *Root) FSKind() FSKind { return r.sys.root().FSKind() }
 
 const backslashSeparates = filepath.Separator == '\\'

@@ -15,7 +15,7 @@ func TestPrivate(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		prepare func(dir string) string
-		want    string // in the error; "" is none
+		want    string // part of the error; "" means no error
 	}{
 		{"plain", func(dir string) string { return dir + "/state/quarry/ws" }, ""},
 		{"others may write", func(dir string) string {

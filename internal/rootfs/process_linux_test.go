@@ -66,13 +66,13 @@ func child(job, dir, id string) error {
 	return errors.New("unknown job " + job)
 }
 
-// numbered returns content that reveals whether it is complete.
+// numbered returns content of which every part shows n, so that torn content is recognized.
 func numbered(n int) []byte {
 	b := []byte(strconv.Itoa(n) + "\n")
 	return append(append(b, bytes.Repeat([]byte{byte('a' + n%26)}, (n*7919)%300_000)...), "\nend "+strconv.Itoa(n)...)
 }
 
-// numberOf returns the number in such content; torn content is an error.
+// numberOf returns the number of a numbered content, or an error if the content is torn.
 func numberOf(b []byte) (int, error) {
 	head, _, _ := bytes.Cut(b, []byte("\n"))
 	n, err := strconv.Atoi(string(head))
@@ -282,7 +282,7 @@ func addCarelessly(dir, id string) error {
 			return err
 		}
 		if i%2 == 0 {
-			time.Sleep(200 * time.Microsecond) // open for a while
+			time.Sleep(200 * time.Microsecond) // keep it open for a while
 		}
 		if _, err := fmt.Fprintf(f, "%s-%d\n", who, i); err != nil {
 			return err
@@ -295,8 +295,8 @@ func addCarelessly(dir, id string) error {
 	return nil
 }
 
-// TestLostUpdate lets processes make conditional edits beside a careless
-// writer. Every acknowledged line must be in its file, once.
+// TestLostUpdate lets processes make conditional edits while another appends without checking
+// versions. Every acknowledged line must be in its file once.
 func TestLostUpdate(t *testing.T) {
 	t.Parallel()
 	stress.SkipTiny(t)

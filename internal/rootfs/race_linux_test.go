@@ -154,8 +154,8 @@ func (a *arena) sandboxed(name string, seen map[string]int) {
 	}
 }
 
-// TestSymlinkRace swaps folders, and the last name, for symlinks while files
-// are read. The naive reader must be seen to escape, or the race isn't real.
+// TestSymlinkRace replaces folders and files by symlinks while files are read. The naive
+// reader must escape at least once, otherwise the test proves nothing.
 func TestSymlinkRace(t *testing.T) {
 	t.Parallel()
 	stress.SkipTiny(t)
@@ -171,9 +171,9 @@ func TestSymlinkRace(t *testing.T) {
 			a.sandboxed(name, seen)
 		}
 	}
-	// On a busy machine no swap may occur in the few microseconds between a check and an
-	// open: one run in eight saw no escape in 10 s. A later open that is caught shows
-	// that the attackers are at work nevertheless.
+	// On a busy machine, a swap in the few microseconds between check and open is rare: one
+	// run in eight saw no escape in 10 s. An escape of the late reader also shows that the
+	// attackers are active.
 	for end := time.Now().Add(time.Minute); escapes == 0 && time.Now().Before(end); {
 		for _, name := range targets {
 			if a.late(name) {
@@ -211,8 +211,8 @@ func TestSymlinkRaceByName(t *testing.T) {
 	t.Logf("ours read inside %v, outside 0", seen)
 }
 
-// TestSymlinkRaceOfChanges makes every change while folders and last names are
-// swapped. Nothing outside and nothing protected may change.
+// TestSymlinkRaceOfChanges makes all kinds of changes while folders and files are replaced by
+// symlinks. No outside or protected file may change.
 func TestSymlinkRaceOfChanges(t *testing.T) {
 	t.Parallel()
 	a := newArena(t)

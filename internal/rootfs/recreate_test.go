@@ -126,7 +126,7 @@ func TestLog(t *testing.T) {
 	if ok, err := b.TryLock(false); ok || err != nil {
 		t.Errorf("locked twice: %v, %v", ok, err)
 	}
-	if err := a.Close(); err != nil { // as the end of a process
+	if err := a.Close(); err != nil { // has the same effect as the end of a process
 		t.Fatal(err)
 	}
 	if ok, err := b.TryLock(true); !ok || err != nil {

@@ -81,8 +81,8 @@ func (r *Root) move(src, dst place, info Info) error {
 		err = r.sys.Rename(src.dir, src.name, dst.dir, dst.name)
 	case err != unix.EINVAL && err != unix.ENOSYS && err != unix.ENOTSUP:
 	case info.Type == TypeDir:
-		// Without such a rename, check first. A folder can only replace an empty folder,
-		// so even a race loses nothing.
+		// Without such a rename, check first. Even if another program wins the race, nothing
+		// is lost, because a folder can only replace an empty folder.
 		if _, e := r.sys.InfoAt(dst.dir, dst.name); e == nil {
 			return unix.EEXIST
 		}
@@ -99,7 +99,7 @@ func (r *Root) move(src, dst place, info Info) error {
 		err = r.sys.SyncDir(src.dir)
 	}
 	if err != nil && r.sys.RenameNoReplace(dst.dir, dst.name, src.dir, src.name) == nil {
-		return err // rolled back, because it would not have been durable
+		return err // rolled back, because it was not durable
 	}
 	if err != nil {
 		return errors.Join(errNotDurable, err)
@@ -108,8 +108,8 @@ func (r *Root) move(src, dst place, info Info) error {
 }
 
 // sameEntry reports whether dst is src in another case or Unicode form, on a file system
-// that doesn't distinguish them. Two hard links to a file are two entries: both are in
-// the listing.
+// that doesn't distinguish them. Unlike two hard links to a file, only one of them is in the
+// listing.
 func (r *Root) sameEntry(src, dst place, info Info) bool {
 	if src.name == dst.name || !strings.EqualFold(norm.NFC.String(src.name), norm.NFC.String(dst.name)) {
 		return false
@@ -132,11 +132,11 @@ func (r *Root) sameEntry(src, dst place, info Info) bool {
 }
 
 // moveAcross moves to another file system. It makes a complete, verified and
-// synced copy under a temporary name, gives it the new name, and then removes the
-// old one. A folder first gets a temporary name, so that it vanishes in one step.
-// A process that is killed in between leaves the old tree, the new one, or both,
-// each complete; DropCopy recognises the copy in the last case. A tree that can't
-// be removed is refused before anything is copied.
+// synced copy under a temporary name, renames the copy, and then removes the original. An
+// original folder first gets a temporary name, so that it disappears in one step. If the
+// process is killed in between, the old tree, the new one, or both exist, each complete;
+// DropCopy recognizes the copy in the last case. A tree that can't be removed is refused
+// before anything is copied.
 func (r *Root) moveAcross(src, dst place, info Info) error {
 	if info.Type == TypeDir {
 		if err := removableTree(src.dir, src.path, nil); err != nil {

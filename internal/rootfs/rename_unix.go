@@ -8,8 +8,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// renameWithin moves an entry between folders of the root. An entry at to can only be
-// from itself in another spelling.
+// renameWithin moves an entry between folders of the root. If an entry exists at to, it is
+// from in another spelling.
 func (r *Root) renameWithin(op string, from, to Path) error {
 	return r.in(op, from, func(src *folder, name string) error {
 		return r.in(op, to, func(dir *folder, base string) error {

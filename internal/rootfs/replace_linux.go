@@ -24,7 +24,7 @@ type replacement struct {
 	want     Version
 	known    *linux.Known
 	temp     tempName
-	leased   bool // the lease on old has been held since before reading it
+	leased   bool // the lease on old is held
 	got      linux.Poured
 	meta     linux.Meta // of the old file, as copied to the new one
 	given    linux.Meta // of the new file, after that
@@ -38,8 +38,8 @@ func (r *Root) replace(p Path, edits Edits, expected Version, opts *ReplaceOptio
 	if r.madeRoom(err) {
 		res, err = r.replaceOnce(p, edits, expected, opts)
 	}
-	// A change of permissions, links or attributes doesn't concern the content: the
-	// replacement is repeated on the current file.
+	// A change of permissions, links or attributes doesn't affect the content, so the
+	// replacement is repeated with the current file.
 	for try := 0; try < maxMetaTries && errors.Is(err, errMeta); try++ {
 		res, err = r.replaceOnce(p, edits, expected, opts)
 	}
@@ -50,9 +50,8 @@ func (r *Root) replace(p Path, edits Edits, expected Version, opts *ReplaceOptio
 // link or attribute. After that it is a Conflict.
 const maxMetaTries = 8
 
-// madeRoom reports whether an error was caused by lack of space and space was freed
-// since. After a rewrite that could neither be finished nor rolled back, a second try
-// would only hide that.
+// madeRoom reports whether err was caused by lack of space and it could free some, so that the
+// change should be repeated. A StuckError must be reported, so the change isn't repeated.
 func (r *Root) madeRoom(err error) bool {
 	var stuck *StuckError
 	return noSpace(err) && !errors.As(err, &stuck) && r.letGo()
@@ -116,14 +115,14 @@ func (c *replacement) open(p Path) error {
 	return nil
 }
 
-// largeFile is the size from which reading the old content a second time costs more than
-// blocking other writers meanwhile.
+// largeFile is the size above which reading the old content twice costs more than blocking
+// other writers during the change.
 const largeFile = 1 << 20
 
 func (c *replacement) run() (Replaced, error) {
 	info := c.old.Info()
-	// A new inode needs no permission to write to the old one, but removing that
-	// permission was meant to protect the content.
+	// The exchange needs no write permission for the old file, but a missing one is meant to
+	// protect the content.
 	if err := unix.Faccessat(c.at.dir, c.at.name, unix.W_OK, unix.AT_EACCESS); err != nil && err != unix.ENOENT {
 		return Replaced{}, err
 	}
@@ -141,7 +140,7 @@ func (c *replacement) run() (Replaced, error) {
 	return res, err
 }
 
-// exchanged is the usual method: a new inode takes the old one's name.
+// exchanged is the usual method: a new inode gets the name of the old one.
 func (c *replacement) exchanged() (Replaced, error) {
 	r, dir := c.r, c.at.dir
 	c.temp = r.temps.next(r.owner(), phaseWrite)
@@ -181,7 +180,7 @@ func (c *replacement) exchanged() (Replaced, error) {
 	if err := c.settle(name); err != nil {
 		return Replaced{}, c.rollBack(name, info, err)
 	}
-	// The new content is durable under its name; a left-over file does no harm.
+	// The new content is durable under its name, so a remaining temporary file is harmless.
 	r.drop(c.at, name)
 	if now, err := linux.InfoAt(dir, c.at.name, 0); err == nil && now.Ino == info.Ino {
 		info = now
@@ -221,7 +220,7 @@ func (c *replacement) fill(fd int) (info Info, err error) {
 		return Info{}, err
 	}
 	if c.meta.Nlink > 1 {
-		return Info{}, errMeta // linked meanwhile: it has to be rewritten in place
+		return Info{}, errMeta // another name was added: the next try rewrites in place
 	}
 	old.info.Mode, old.info.UID, old.info.GID = c.meta.Mode, c.meta.UID, c.meta.GID
 	if err := r.sys.CopyMeta(old.fd, old.info, fd); err != nil {
@@ -236,9 +235,9 @@ func (c *replacement) fill(fd int) (info Info, err error) {
 	return r.sys.FDInfo(fd)
 }
 
-// ready makes sure, before the exchange, that the name leads to the file we read, that its content is
-// unchanged, and that no program can write to it while we hold the lease. A conflict found here costs
-// nothing; one found after the exchange has to be rolled back.
+// ready verifies, before the exchange, that the name still leads to the file that was read and that its content
+// is unchanged, and takes the lease, so that no program can write to it. A conflict found here costs nothing; one
+// found after the exchange must be rolled back.
 func (c *replacement) ready() error {
 	now, err := c.r.sys.InfoAt(c.at.dir, c.at.name)
 	switch {
@@ -256,7 +255,7 @@ func (c *replacement) ready() error {
 	case c.leased && linux.LeaseHeld(c.old.fd):
 		return nil // held since before reading
 	case c.leased:
-		return file.ErrMeanwhile // another program opened the file meanwhile
+		return file.ErrMeanwhile // another program has opened the file
 	}
 	if err := c.waitForWriters(); err != nil {
 		return err
@@ -264,7 +263,7 @@ func (c *replacement) ready() error {
 	return c.r.sys.Holds(c.old.fd, c.got.OldSize, c.got.Old)
 }
 
-// settle makes sure, after the exchange, that the displaced file is still the one we read, hands it to Keep,
+// settle verifies, after the exchange, that the displaced file is the one that was read, passes it to Keep,
 // and makes the exchange durable.
 func (c *replacement) settle(name string) error {
 	r := c.r
@@ -299,8 +298,8 @@ func (c *replacement) settle(name string) error {
 	if c.leased && !linux.LeaseHeld(c.old.fd) {
 		return file.ErrMeanwhile
 	}
-	// Removed permissions must not come back: a program that resolved the name before the
-	// exchange may have changed the old file after it.
+	// A program that resolved the name before the exchange may since have changed the
+	// metadata of the old file, for example removed permissions. Don't lose that.
 	return c.sameMeta()
 }
 
@@ -317,10 +316,10 @@ func (c *replacement) sameMeta() error {
 	return nil
 }
 
-// lease takes the file's lease where leases work.
+// lease takes the lease on the old file if the file system supports leases.
 func (c *replacement) lease() error {
 	if c.r.FSKind() != FSLocal {
-		return unix.ENOTSUP // NFS answers EAGAIN without a delegation
+		return unix.ENOTSUP // NFS would return EAGAIN without a delegation
 	}
 	return linux.Lease(c.old.fd)
 }
@@ -332,8 +331,8 @@ func (c *replacement) unlease() {
 	}
 }
 
-// waitForWriters takes the lease, waiting a moment for programs that have the old file open for writing:
-// their writes would go to an inode without a name. Where leases don't exist it does nothing.
+// waitForWriters takes the lease. It waits up to 0.1 s for programs that have the old file open for writing,
+// because their writes would go to an inode without a name. Without leases it does nothing.
 func (c *replacement) waitForWriters() error {
 	for wait := time.Millisecond; wait < 100*time.Millisecond; wait *= 2 {
 		err := c.lease()
@@ -346,13 +345,13 @@ func (c *replacement) waitForWriters() error {
 	return file.ErrBusy
 }
 
-// rollBack undoes the exchange after cause. If the name was reassigned meanwhile, all
-// content of other programs is kept, under the file's name or as a conflict copy.
+// rollBack undoes the exchange because of cause. If another program has reassigned the name, its
+// content is kept, under the file's name or as a conflict copy.
 func (c *replacement) rollBack(name string, ours Info, cause error) error {
 	r, dir := c.r, c.at.dir
 	err := twice(func() error { return r.sys.Exchange(dir, name, c.at.name) })
 	if err != nil {
-		// The name is gone, or the system fails: restore as much as possible.
+		// The name was removed, or a system call fails: restore as much as possible.
 		if r.sys.RenameNoReplace(dir, name, dir, c.at.name) != nil {
 			return c.keepCopy(name, errors.Join(cause, &StuckError{err}))
 		}
@@ -373,8 +372,8 @@ func (c *replacement) rollBack(name string, ours Info, cause error) error {
 	return c.keepCopy(name, cause)
 }
 
-// retract drops our new file after a rollback, unless another program wrote to it while
-// it had the name.
+// retract deletes the new file after a rollback. If another program wrote to it while it had
+// the name, it is kept as a conflict copy.
 func (c *replacement) retract(name string, cause error) error {
 	r, dir := c.r, c.at.dir
 	fd, err := linux.Openat(dir, name, linux.FlagsFile, 0)
@@ -386,7 +385,8 @@ func (c *replacement) retract(name string, cause error) error {
 		return c.keepCopy(name, errors.Join(cause, err))
 	}
 	if now, err := linux.MetaOf(fd); err == nil && now != c.given {
-		// Another program wrote to the file while ours had its name.
+		// Another program changed its metadata while it had the name: apply that to the old
+		// file.
 		r.sys.CopyMeta(fd, f.info, c.old.fd)
 	}
 	mine := &replacement{r: r, at: c.at, old: f}
@@ -404,7 +404,7 @@ func (c *replacement) retract(name string, cause error) error {
 	return cause
 }
 
-// keepCopy gives a temporary name that holds foreign content a visible one.
+// keepCopy renames a temporary file with another program's content to a visible name.
 func (c *replacement) keepCopy(name string, cause error) error {
 	r, dir := c.r, c.at.dir
 	copyName := conflictName(c.at.name)

@@ -22,12 +22,12 @@ var (
 	errChangedUnder = errors.New("the path kept changing while it was opened")
 )
 
-// lastName says how to treat the last name of a path.
+// lastName says how the last name of a path is resolved.
 type lastName uint8
 
 const (
 	followed lastName = iota // a symlink is followed
-	itself                   // a symlink itself is the target
+	itself                   // a symlink is not followed
 	asTyped                  // like itself, and the name keeps its typed case
 )
 
@@ -43,7 +43,6 @@ const (
 // A path with a leading "/" that isn't in the root is relative to the root only if it is
 // a single name or its first folder exists there; otherwise "/etc/new" would quietly
 // become a folder of the workspace.
-// "/etc/new" would quietly become a folder of the workspace.
 func (r *Root) Resolve(user string) (Path, error) { return r.resolve("resolve", user, followed) }
 
 // ResolveEntry is Resolve for calls that act on a name rather than on its target, such as moving and
@@ -58,8 +57,8 @@ func (r *Root) ResolveTarget(user string) (Path, error) {
 	return r.resolve("resolve", user, asTyped)
 }
 
-// Own returns the path of a file of our own state, by a name that we chose. An invalid
-// name can't be opened.
+// Own returns the path of a file of our own state. If the name is invalid, the path can't be
+// opened.
 func (r *Root) Own(name string) Path {
 	p, err := r.Known(name)
 	if err != nil {
@@ -68,11 +67,11 @@ func (r *Root) Own(name string) Path {
 	return p
 }
 
-// notOwn is a path that no system opens.
+// notOwn is a path that can't be opened on any system.
 const notOwn = "\x00"
 
-// Known returns the Path for a result of Path.String, such as an index stores. It applies
-// the policy but follows no symlink and doesn't touch the disk: opening does both.
+// Known returns the Path for a result of Path.String, for example from an index. It applies the
+// policy, but doesn't access the disk to check for symlinks; opening does that.
 func (r *Root) Known(s string) (Path, error) {
 	if s == "." {
 		return Path{}, nil
@@ -105,7 +104,7 @@ func (r *Root) resolve(op, user string, last lastName) (Path, error) {
 	return r.follow(op, user, rel, last)
 }
 
-// clean does the textual part: the result is "" or a string checkRel accepts.
+// clean does the textual part. The result is "" or a string that checkRel accepts.
 func (r *Root) clean(op, user string) (string, error) {
 	if len(user) > maxPath {
 		return "", &fault.PathError{Op: op, Path: user[:64] + "…", Kind: fault.InvalidArgument, Err: errPathLong}
@@ -200,8 +199,8 @@ func isAbs(p string) bool {
 	return len(p) >= 3 && p[1] == ':' && p[2] == '/' && (p[0]|0x20) >= 'a' && (p[0]|0x20) <= 'z'
 }
 
-// maxSwaps bounds how often a path that changes under us is resolved again; an attacker
-// who wins every time gets an error, not an answer.
+// maxSwaps limits how often a path that changes in the meantime is resolved again. After
+// that, the call fails, so an attacker who swaps symlinks gains nothing.
 const maxSwaps = 16
 
 // follow resolves the symlinks of a cleaned path and applies the policy to the written path and to its
@@ -231,11 +230,11 @@ func (r *Root) follow(op, user, rel string, last lastName) (Path, error) {
 	return p, nil
 }
 
-// locate finds the target of rel and its type; TypeUnknown means that nothing exists there.
+// locate finds the target of rel and its type, which is TypeUnknown if it doesn't exist.
 func (r *Root) locate(op, user, rel string, last lastName) (Path, Type, error) {
 	t, _, err := r.sys.probe(rel)
 	if err == nil && (t != TypeSymlink || last != followed) {
-		p, t, err := r.spelled(op, user, rel, t, last) // the usual case: one look
+		p, t, err := r.spelled(op, user, rel, t, last) // the usual case: a single probe
 		if !errors.Is(err, file.ErrSwapped) {
 			return p, t, err
 		}
@@ -252,8 +251,9 @@ func (r *Root) locate(op, user, rel string, last lastName) (Path, Type, error) {
 	return Path{}, TypeUnknown, &fault.PathError{Op: op, Path: user, Kind: fault.Conflict, Err: errChangedUnder}
 }
 
-// spelled returns a path in the spelling of the disk, for names with several spellings:
-// the policy applies to that one. The last name may stay as typed.
+// spelled returns a path in the spelling of the disk, to which the policy is applied. On
+// systems that ignore case, a name has several spellings. If last is asTyped, the last name
+// keeps its case.
 func (r *Root) spelled(op, user, rel string, t Type, last lastName) (Path, Type, error) {
 	s, err := r.sys.spelling(rel, last == asTyped)
 	if err != nil && !errors.Is(err, file.ErrSwapped) {
@@ -263,7 +263,7 @@ func (r *Root) spelled(op, user, rel string, t Type, last lastName) (Path, Type,
 }
 
 // walkLinks resolves rel one name at a time. done never contains a symlink, so ".." in a
-// link's target may simply drop its last name.
+// link's target can be resolved by dropping the last name of done.
 func (r *Root) walkLinks(op, user, rel string, last lastName) (Path, Type, error) {
 	fail := func(k fault.Code, err error) (Path, Type, error) {
 		return Path{}, TypeUnknown, &fault.PathError{Op: op, Path: user, Kind: k, Err: err}
@@ -323,7 +323,7 @@ func (r *Root) walkLinks(op, user, rel string, last lastName) (Path, Type, error
 	return Path{done}, found, nil
 }
 
-// again resolves a Path whose folders were swapped since it was made.
+// again resolves a Path again, after one of its folders was replaced by a symlink.
 func (r *Root) again(op string, p Path) (Path, error) {
 	return r.follow(op, p.String(), p.s, followed)
 }

@@ -83,7 +83,7 @@ func at(t testing.TB, r *Root, user string) Path {
 	return p
 }
 
-// wantKind fails unless err is of the kind; ok is the string for no error.
+// wantKind fails unless err has the code want; nil means no error.
 func wantKind(t testing.TB, what string, err error, want error) {
 	t.Helper()
 	if want == nil && err != nil || want != nil && !errors.Is(err, want) {

@@ -15,26 +15,26 @@ import (
 	"quarry/internal/rootfs/outside"
 )
 
-// Options say how a Root is opened. The zero value is safe.
+// Options are the options of Open. The zero value is safe.
 type Options struct {
-	// Rules of the owner.
+	// Rules are the user's rules, in addition to the built-in policy.
 	Rules policy.Rules
-	// Own are files and folders of Quarry itself, by absolute path. No change touches
-	// them, by whatever name.
+	// Own lists absolute paths of files and folders of Quarry itself, which can't be changed
+	// under any name.
 	Own []string
-	// AllowAny permits roots that are almost surely a mistake: the top of the
-	// file system and the user's home folder.
+	// AllowAny permits roots that are probably a mistake: the top of the file system and the
+	// user's home folder.
 	AllowAny bool
-	// Trusted is for our own state folders: no name in it is protected.
+	// Trusted is for our own state folders, to which no policy applies.
 	Trusted bool
 	// Private is for state that no other user may write to: the folder is refused if another user could
 	// replace it or add to it.
 	Private bool
 	// ReadOnly refuses every change.
 	ReadOnly bool
-	// Rescued, if set, is told of a conflict copy that was made after Replace
-	// had returned: another program had the old file in its hands and wrote to
-	// it late. It is called from a goroutine of the Root.
+	// Rescued, if set, is called when a conflict copy is made after Replace has returned,
+	// because another program wrote to the old file. It is called from a goroutine of the
+	// Root.
 	Rescued func(copy Path)
 	// Layer is for tests.
 	Layer *Layer
@@ -54,7 +54,7 @@ type Root struct {
 
 	following sync.Mutex // one Follow at a time
 	temps     temps
-	layer     *Layer // nil but in tests
+	layer     *Layer // nil except in tests
 	sys       sysRoot
 }
 
@@ -110,7 +110,7 @@ func checkRootDir(real string) error {
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return nil // no home known, so real isn't it
+		return nil // the home folder is unknown
 	}
 	a, errA := os.Stat(real)
 	b, errB := os.Stat(home)
@@ -120,8 +120,8 @@ func checkRootDir(real string) error {
 	return nil
 }
 
-// Dir returns the absolute path of the root as given. It is for the owner's
-// eyes, never for a tool's answer.
+// Dir returns the absolute path of the root as given. It may be shown to the user, but never
+// to a client of the tools.
 func (r *Root) Dir() string { return r.dir }
 
 // RealDir returns the absolute path of the root, its symlinks resolved.
@@ -130,7 +130,7 @@ func (r *Root) RealDir() string { return r.real }
 // Policy returns the policy in force; nil for a trusted root.
 func (r *Root) Policy() *policy.Policy { return r.policy.Policy }
 
-// Layer returns the layer that the root was opened with, for a root beside it.
+// Layer returns the layer with which the root was opened, to open another root with it.
 func (r *Root) Layer() *Layer { return r.layer }
 
 // ReadOnly reports whether changes are refused.
@@ -144,7 +144,7 @@ func (r *Root) Close() error {
 	}
 	r.drain(true)
 	for dir := range r.temps.takeLeft() {
-		r.CleanFolder(context.Background(), dir) // the last try; CleanTemps finds what stays
+		r.CleanFolder(context.Background(), dir) // if this fails, a later CleanTemps cleans up
 	}
 	return r.sys.close()
 }

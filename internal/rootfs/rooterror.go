@@ -6,7 +6,7 @@ import (
 	"quarry/fault"
 )
 
-// rootError says why a folder can't be opened as a root.
+// rootError is the error of Open.
 type rootError struct {
 	dir string
 	err error
@@ -14,10 +14,10 @@ type rootError struct {
 
 func (e *rootError) Error() string { return fmt.Sprintf("open root %s: %v", e.dir, e.err) }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *rootError) Unwrap() error { return e.err }
 
-// Code returns the code of the cause: NotFound if nothing is there, InvalidArgument for a file.
+// Code returns the code of the cause: NotFound if the folder doesn't exist, InvalidArgument for a file.
 func (e *rootError) Code() fault.Code {
 	if code := fault.CodeOf(e.err); code != fault.IOError {
 		return code
@@ -25,5 +25,5 @@ func (e *rootError) Code() fault.Code {
 	return kindOfErrno(e.err).Code()
 }
 
-// Is makes errors.Is find the code.
+// Is lets errors.Is match the code.
 func (e *rootError) Is(target error) bool { return target == e.Code() }

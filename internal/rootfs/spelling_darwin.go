@@ -8,10 +8,10 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// spelling returns rel as the disk spells it: most volumes here ignore case and
-// Unicode forms. Of a path that doesn't exist, the folders that do are spelled
-// so. With typed set, the last name stays as typed if it differs in case or form
-// only: renaming may change just that.
+// spelling returns rel in the spelling of the disk, since most volumes ignore case and
+// Unicode forms. If rel doesn't exist, this applies to its existing folders. If typed is set
+// and the last name differs only in case or form, it stays as typed, because a rename may
+// change only that.
 func (s *sysRoot) spelling(rel string, typed bool) (string, error) {
 	if rel == "" {
 		return "", nil
@@ -31,7 +31,7 @@ func (s *sysRoot) spelling(rel string, typed bool) (string, error) {
 		if err == nil && info.Type != TypeSymlink {
 			full, err = dir.Path(base)
 		} else if err == nil {
-			full, err = dir.Path(".") // a link can't be opened itself
+			full, err = dir.Path(".") // a symlink can't be opened
 			full += "/" + base
 		}
 		if dir != nil {
@@ -40,7 +40,7 @@ func (s *sysRoot) spelling(rel string, typed bool) (string, error) {
 		if err == nil {
 			in, ok := strings.CutPrefix(full, strings.TrimSuffix(top, "/")+"/")
 			if !ok || (Path{in}).Depth() != (Path{known}).Depth() {
-				return rel, nil // a file of several names: its path is one of them
+				return rel, nil // a file with several names, and the kernel returned another one
 			}
 			t, d := Path{known}, Path{in}
 			if !sameSpelling(t.Base(), d.Base()) {

@@ -2,5 +2,5 @@
 
 package rootfs
 
-// spelling returns rel: names have one spelling here.
+// spelling returns rel, since names have a single spelling on this system.
 func (s *sysRoot) spelling(rel string, typed bool) (string, error) { return rel, nil }

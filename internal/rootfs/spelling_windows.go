@@ -8,12 +8,11 @@ import (
 	"quarry/internal/rootfs/file"
 )
 
-// spelling returns rel as the disk spells it: true case, long names. Of a path
-// that doesn't exist, the folders that do are spelled so. With typed set, the
-// last name stays as typed if it differs in case only: renaming may change just
-// that.
+// spelling returns rel in the spelling of the disk, with true case and long names. If rel
+// doesn't exist, this applies to its existing folders. If typed is set and the last name
+// differs only in case, it stays as typed, because a rename may change only that.
 //
-// It also is a second lock: the path that the system reports for the open file must be in the root.
+// As a second protection, the path that the system reports for the open file must be in the root.
 func (s *sysRoot) spelling(rel string, typed bool) (string, error) {
 	if rel == "" {
 		return "", nil
@@ -49,7 +48,7 @@ func (s *sysRoot) spelling(rel string, typed bool) (string, error) {
 	return strings.Trim(known+"/"+tail, "/"), nil
 }
 
-// spelled takes the disk's spelling, but for the last name of an entry.
+// spelled returns the disk's spelling. If entry is set, the last name stays as typed.
 func spelled(typed, disk string, entry bool) (string, error) {
 	t, d := Path{typed}, Path{disk}
 	if t.Depth() != d.Depth() {
@@ -61,8 +60,8 @@ func spelled(typed, disk string, entry bool) (string, error) {
 	return disk, nil
 }
 
-// unspelled is for volumes that don't tell: a short name would pass the policy
-// unrecognised, so there is none.
+// unspelled is for volumes that don't report the spelling. It refuses names that may be
+// short names, because the policy would not recognize them.
 func unspelled(rel string) (string, error) {
 	for name := range strings.SplitSeq(rel, "/") {
 		if i := strings.LastIndexByte(name, '~'); i >= 0 && i+1 < len(name) && name[i+1] >= '0' && name[i+1] <= '9' {
@@ -72,4 +71,4 @@ func unspelled(rel string) (string, error) {
 	return rel, nil
 }
 
-var errShortName = errors.New("the name may be a short one (8.3), and this volume doesn't tell the long one; write the long one")
+var errShortName = errors.New("this may be a short name (8.3), and the volume doesn't report the long name; write the long name")

@@ -20,13 +20,13 @@ const backslashSeparates = false
 // pathEqual compares absolute paths as the system does.
 func pathEqual(a, b string) bool { return a == b }
 
-// sysRoot is a root as Linux sees it: an open folder.
+// sysRoot is the part of a Root that depends on the system: an open folder.
 type sysRoot struct {
 	fd   int
-	refs atomic.Int32 // number of users of fd, plus one while open: closing must not free a number that is in use
+	refs atomic.Int32 // number of users of fd, plus one while open; fd is closed at 0, so its number isn't reused too early
 	linux.Calls
-	// byName walks name by name with openat, for kernels before 5.6 and
-	// sandboxes that forbid openat2.
+	// byName opens paths name by name with openat, for kernels before 5.6 and sandboxes that
+	// forbid openat2.
 	byName bool
 	kind   atomic.Uint32 // an FSKind
 
@@ -72,8 +72,7 @@ func (s *sysRoot) release() {
 	}
 }
 
-// openRel opens a cleaned relative path beneath the root. A symlink anywhere in
-// it is file.ErrSwapped. Only with O_PATH a symlink at the end is opened itself.
+// openRel opens a cleaned relative path beneath the root; see linux.OpenBeneath.
 func (s *sysRoot) openRel(rel string, flags int) (int, error) {
 	if err := s.acquire(); err != nil {
 		return -1, err
@@ -103,8 +102,8 @@ func (s *sysRoot) openRel(rel string, flags int) (int, error) {
 	return fd, err
 }
 
-// probe looks at a cleaned path without following any symlink: its type, and
-// the target if it is a symlink.
+// probe returns the type of a cleaned path, and its target if it is a symlink. It follows no
+// symlink.
 func (s *sysRoot) probe(rel string) (Type, string, error) {
 	if rel == "" {
 		return TypeDir, "", nil
@@ -126,8 +125,8 @@ func (s *sysRoot) probe(rel string) (Type, string, error) {
 	return t, target, err
 }
 
-// FSKind tells whether changes by other machines can be noticed: local, network, or unknown. 9p and FUSE
-// count as network, since this kernel does not know the storage behind them.
+// FSKind returns the kind of file system. 9p and FUSE count as network, since this kernel does not know their
+// storage.
 func (r *Root) FSKind() FSKind { return FSKind(r.sys.kind.Load()) }
 
 func (r *Root) statRel(rel string) (Info, error) {

@@ -10,7 +10,7 @@ import (
 // forceByName makes r behave as on a kernel without openat2.
 func forceByName(r *Root) bool { r.sys.byName = true; return true }
 
-// The walk without openat2 must answer as the one with it.
+// Opening paths with and without openat2 has the same results.
 func TestByNameAgrees(t *testing.T) {
 	dir := workspace(t, "a/b/c/f", "a/l -> b", "up -> ..", "loop -> loop", "a/b/c/out -> /etc/passwd", strings.Repeat("x", 250)+"/f")
 	fast, slow := openRoot(t, dir, nil), openRoot(t, dir, nil)

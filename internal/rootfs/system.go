@@ -7,12 +7,12 @@ import (
 	"quarry/internal/policy"
 )
 
-// maxSystemFile is far above any real one.
+// maxSystemFile is far above the size of any real one.
 const maxSystemFile = 4 << 20
 
-// ReadSystem reads one of the few files in protected folders that Quarry itself
-// needs (policy.SystemFile). They control Quarry; their text is never part of an
-// answer. rel is in folder dir, and no symlink is followed in it.
+// ReadSystem reads one of the few files in protected folders that Quarry itself needs
+// (policy.SystemFile). Their text is never part of an answer. rel is relative to the folder
+// dir, and no symlink in it is followed.
 func (r *Root) ReadSystem(dir Path, rel string) ([]byte, error) {
 	shown := dir.child(rel).s
 	if !policy.SystemFile(rel) {

@@ -13,15 +13,15 @@ import (
 	"quarry/internal/rootfs/version"
 )
 
-// The name of a temporary file says who made it and for what. So a later start
-// can distinguish abandoned files from those in use, and never drops content that
-// exists nowhere else:
+// The name of a temporary file contains its maker and purpose. So a later process can
+// distinguish abandoned files from files in use, and never deletes content that exists
+// nowhere else:
 //
 //	.quarry-tmp-<phase>-<boot>-<space>-<pid>-<start>-<random>[-<ino>-<version>]
 //
-// boot, space (of process numbers), pid and start identify the process. In phase x the name also holds the
+// boot, space (the PID namespace), pid and start identify the process. In phase x the name also contains the
 // inode of the new file and the version of the old one: after the exchange the name leads to the displaced
-// file, and only our own content, or content of that version, may be dropped.
+// file, which may only be deleted if it is our new file or has that version.
 type tempName struct {
 	phase   phase
 	owner   owner
@@ -33,12 +33,12 @@ type tempName struct {
 type phase byte
 
 const (
-	phaseWrite    phase = 'w' // being written; worthless without us
+	phaseWrite    phase = 'w' // being written; worthless if the process dies
 	phaseExchange phase = 'x' // about to be exchanged, or just exchanged
 	phaseBackup   phase = 'b' // of a file being rewritten in place
 )
 
-// owner identifies a process across restarts of it and of the machine.
+// owner identifies a process, also after restarts of the machine.
 type owner struct {
 	boot, space string // 8 hex digits each
 	pid         int
@@ -49,16 +49,16 @@ type owner struct {
 // listed: Policy.Name calls them Unlisted.
 func IsTemp(name string) bool { return strings.HasPrefix(name, tempPrefix) }
 
-// temps knows which temporary files a Root has in use. The names of one Root
-// share a random tag, so that it recognises its own left-overs while it lives.
+// temps records which temporary files a Root has in use. The names of one Root share a
+// random tag, so that it recognizes files that it failed to remove.
 type temps struct {
 	mu    sync.Mutex
 	tag   string
 	inUse map[string]struct{} // by random part
-	left  map[Path]struct{}   // folders with one that could not be removed
+	left  map[Path]struct{}   // folders with a file that could not be removed
 }
 
-// leave notes that a folder wants to be cleaned.
+// leave records a folder to be cleaned later.
 func (t *temps) leave(dir Path) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -68,7 +68,7 @@ func (t *temps) leave(dir Path) {
 	t.left[dir] = struct{}{}
 }
 
-// takeLeft returns those folders, once.
+// takeLeft removes and returns the recorded folders.
 func (t *temps) takeLeft() map[Path]struct{} {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -77,7 +77,7 @@ func (t *temps) takeLeft() map[Path]struct{} {
 	return left
 }
 
-// next makes a name that counts as in use until done.
+// next makes a name, which is in use until done is called.
 func (t *temps) next(o owner, ph phase) tempName {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -19,13 +19,12 @@ var (
 // readTries is how often a file that changes while it is read is read again.
 const readTries = 4
 
-// maxWhole is the most ReadFile holds in memory if the caller sets no limit.
+// maxWhole is the largest file that ReadFile reads if the caller sets no limit.
 const maxWhole = 1 << 30
 
-// ReadFile reads the regular file at p whole, at most limit bytes; a limit of 0
-// or less is 1 GiB. The bytes, the version and the info belong together: a file
-// that changed during the read is read again, and is a Conflict if it never
-// rests.
+// ReadFile reads the regular file at p, of at most limit bytes; a limit of 0 or less means
+// 1 GiB. The bytes, the version and the info belong together: a file that changed during the
+// read is read again. If it keeps changing, the error is Conflict.
 func (r *Root) ReadFile(p Path, limit int64) ([]byte, Version, Info, error) {
 	data, info, err := r.ReadContent(p, limit)
 	if err != nil {
@@ -92,20 +91,20 @@ func (r *Root) hashFile(p Path) (v Version, before, after Info, err error) {
 	return h.Version(), f.Info(), after, err
 }
 
-// Unchanged compares the fields that a write changes. It can miss a write within one tick of the file
-// system's clock, so a change never relies on it: Replace compares hashes.
+// Unchanged reports whether the fields that a write changes are equal. It can miss a write within one tick of
+// the file system's clock, so Replace doesn't rely on it and compares hashes.
 func Unchanged(a, b Info) bool {
 	return a.Size == b.Size && a.ModTime.Equal(b.ModTime) && (b.ChangeTime.IsZero() || a.ChangeTime.Equal(b.ChangeTime))
 }
 
-// readAll reads from the start to the end, growing with a file that grows.
+// readAll reads the whole file, even if it grows.
 func (f *File) readAll(shown string, limit int64) ([]byte, error) {
 	tooLarge := &fault.PathError{Op: "read", Path: shown, Kind: fault.TooLarge, Err: errGrew}
 	size := f.Info().Size
 	if size > limit {
 		return nil, tooLarge
 	}
-	// One byte more than the size lets the last read see the end.
+	// With room for one more byte, the last read detects the end.
 	data := make([]byte, 0, size+1)
 	for {
 		if len(data) == cap(data) {

@@ -2,22 +2,22 @@ package rootfs
 
 import "time"
 
-// View is the content of a user's file in mapped memory, for reading without copying. It may change or vanish
-// at any time: a truncated file faults at its former end, and a file that is written to shows old bytes
-// beside new ones. So results from a View count only if Steady is true afterwards, and a reader has to
-// recover from a fault (debug.SetPanicOnFault).
+// View is the content of a user's file in mapped memory, for reading without copying. It may change at any
+// time: if the file is truncated, reading beyond its end is a fault, and if it is written to, old and new bytes
+// are mixed. So results from a View are only valid if Steady returns true afterwards, and a reader must
+// recover from faults (debug.SetPanicOnFault).
 type View struct {
 	f    *File
 	data []byte
 }
 
-// steadyAge is how old the last change of a file has to be for a View. A change is
-// seen by the file's times, which move in steps of up to 10 ms, on some file systems
-// of 2 s: if a file was just written, a second write may not move them.
+// steadyAge is the minimum time since the last change of a viewed file. Changes are detected
+// by the file's times, which advance in steps of 10 ms, on some file systems 2 s: shortly
+// after a write, a second write may not change them.
 const steadyAge = 3 * time.Second
 
-// View maps the file, or returns nil if its content can only be read: it is empty,
-// was changed just now, or lies on a file system where others change files unseen.
+// View maps the file. It returns nil if the file is empty, was changed recently, or is on a
+// file system where changes may go unnoticed.
 func (f *File) View() *View {
 	size := f.info.Size
 	if size <= 0 || int64(int(size)) != size || time.Since(f.info.ModTime) < steadyAge || time.Since(f.info.ChangeTime) < steadyAge {
@@ -28,15 +28,15 @@ func (f *File) View() *View {
 		return nil
 	}
 	v := &View{f, data}
-	if !v.Steady() { // it may have become shorter since it was opened
+	if !v.Steady() { // it may have been truncated since it was opened
 		v.Close()
 		return nil
 	}
 	return v
 }
 
-// Bytes returns the content as long as it was when the file was opened. It is valid
-// until Close.
+// Bytes returns the content, with the length that the file had when it was opened. It is
+// valid until Close.
 func (v *View) Bytes() []byte { return v.data }
 
 // Steady reports whether the file is unmodified since it was opened.
@@ -45,5 +45,5 @@ func (v *View) Steady() bool {
 	return err == nil && Unchanged(now, v.f.info)
 }
 
-// ReadAt reads the file itself, as it is now.
+// ReadAt reads the current content of the file.
 func (v *View) ReadAt(b []byte, off int64) (int, error) { return v.f.ReadAt(b, off) }

@@ -20,8 +20,8 @@ func (f *File) viewed(size int) []byte {
 	return data
 }
 
-// Drop says that content[from:to] is not looked at any more. Its pages no longer
-// count as memory of the process.
+// Drop releases the pages of content[from:to], so that they no longer count as memory of the
+// process.
 func (v *View) Drop(from, to int) {
 	page := os.Getpagesize()
 	if from, to = (from+page-1)/page*page, to/page*page; from < to {
@@ -29,5 +29,5 @@ func (v *View) Drop(from, to int) {
 	}
 }
 
-// Close gives the memory back; the file stays open.
+// Close unmaps the content. The file stays open.
 func (v *View) Close() error { return unix.Munmap(v.data) }

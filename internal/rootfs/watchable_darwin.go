@@ -2,14 +2,14 @@ package rootfs
 
 import "quarry/fault"
 
-// TruePath returns the path of the root as the kernel spells it: events have it.
+// TruePath returns the path of the root in the kernel's spelling, as in events.
 func (r *Root) TruePath() (string, error) {
 	path, err := r.sys.root().Path(".")
 	return path, Wrap("open", ".", err)
 }
 
-// Touch makes an empty file in a folder of our own, for the event it makes. It
-// doesn't wait for the disk. remove deletes it.
+// Touch makes an empty file in a folder of our own to cause an event. It doesn't sync. remove
+// deletes the file.
 func (r *Root) Touch(name string) (remove func(), err error) {
 	if r.policy.Policy != nil {
 		return nil, &fault.PathError{Op: "create", Path: name, Kind: fault.InvalidArgument, Err: errNotTrusted}

@@ -61,7 +61,7 @@ func TestResolveWindows(t *testing.T) {
 	}
 }
 
-// A short name is resolved to the long one, which the policy then judges.
+// A short name is resolved to the long one, to which the policy is applied.
 func TestShortNames(t *testing.T) {
 	dir := workspace(t, "longer than eight.markdown", "credentials-of-mine.pem")
 	r := openRoot(t, dir, nil)
@@ -105,7 +105,7 @@ func TestReplaceWindows(t *testing.T) {
 	}
 	onlyNames(t, dir, "f")
 
-	// Others who have it open, in the ways there are.
+	// Other programs have the file open in different sharing modes.
 	open := func(share uint32) windows.Handle {
 		h, err := windows.CreateFile(name, windows.GENERIC_READ, share, nil, windows.OPEN_EXISTING, 0, 0)
 		must(t, err)
@@ -142,7 +142,7 @@ func TestReplaceWindows(t *testing.T) {
 	}
 }
 
-// A stream, such as the one that says where a file came from, stays.
+// Streams, such as the origin of a download, are kept.
 func TestReplaceKeepsStreams(t *testing.T) {
 	dir := workspace(t, "f")
 	stream := filepath.Join(dir, "f") + ":Zone.Identifier"
@@ -192,7 +192,7 @@ func TestChangesWindows(t *testing.T) {
 	onlyNames(t, dir, "case.md", "d")
 }
 
-// A junction made by another program leads nowhere we go.
+// A junction made by another program is not followed.
 func TestJunction(t *testing.T) {
 	dir := workspace(t, "in/x", "../outside/f")
 	r := openRoot(t, dir, nil)

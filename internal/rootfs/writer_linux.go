@@ -33,8 +33,8 @@ func (w *Writer) put(b []byte) error {
 	return err
 }
 
-// Clone makes the file share the content of f as it is now, if the file system
-// can do that without copying; nothing must have been written before.
+// Clone makes the file share the current content of f without copying it, if the file system
+// can. It must be called before Write.
 func (w *Writer) Clone(f *File) bool {
 	if w.off != 0 || unix.IoctlFileClone(w.fd, f.fd) != nil {
 		return false
@@ -50,7 +50,7 @@ func (w *Writer) ReadAt(b []byte, off int64) (int, error) {
 	return (&File{fd: w.fd}).ReadAt(b, off)
 }
 
-// SetModTime gives the file another time of last change; it is done last.
+// SetModTime sets the file's modification time. It must be called after the last Write.
 func (w *Writer) SetModTime(t time.Time) error {
 	return Wrap("utime", "file", w.calls.SetModTime(w.fd, t))
 }

@@ -24,8 +24,7 @@ func (w *Writer) put(b []byte) error {
 	return err
 }
 
-// Clone makes the file share the content of f, where a file system can; here
-// none does.
+// Clone returns false, because it is not supported on this system.
 func (w *Writer) Clone(*File) bool { return false }
 
 // ReadAt reads bytes already written.
@@ -34,5 +33,5 @@ func (w *Writer) ReadAt(b []byte, off int64) (int, error) {
 	return n, readErr(err)
 }
 
-// SetModTime gives the file another time of last change.
+// SetModTime sets the file's modification time.
 func (w *Writer) SetModTime(t time.Time) error { w.mtime = t; return nil }

@@ -14,7 +14,7 @@ type closedError struct{}
 
 func (closedError) Error() string { return "the workspace is closed" }
 
-// Hint says what helps.
+// Hint says how to proceed.
 func (closedError) Hint() string { return "open the workspace again" }
 
 // Unwrap returns the code, and fs.ErrClosed, as for a closed file.

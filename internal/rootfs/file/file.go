@@ -25,14 +25,13 @@ func (t Type) String() string {
 	return [...]string{"unknown", "file", "dir", "symlink", "other"}[t]
 }
 
-// Entry is one name in a folder. The names of one listing share memory, so
-// keeping one name keeps its neighbours: clone what lives long.
+// Entry is one name in a folder. The names of one listing share memory, so clone a name
+// that is kept for long.
 type Entry struct {
 	Name string
-	Ino  uint64 // 0 where the system doesn't tell
+	Ino  uint64 // 0 if unknown
 	Type Type
-	// Ignored is set by walks that list what ignore rules exclude; a listing
-	// leaves it false.
+	// Ignored is set by walks that list ignored entries. A listing leaves it false.
 	Ignored bool
 }
 
@@ -42,8 +41,8 @@ type Info struct {
 	Mode       fs.FileMode // permissions, setuid, setgid, sticky
 	Size       int64
 	ModTime    time.Time
-	ChangeTime time.Time // of the inode; moved by every write, chmod, rename
-	BirthTime  time.Time // zero where the file system has none
+	ChangeTime time.Time // of the inode; changed by every write, chmod and rename
+	BirthTime  time.Time // zero if unknown
 	Ino, Dev   uint64
 	Nlink      uint32
 	UID, GID   uint32
@@ -52,18 +51,18 @@ type Info struct {
 // SameFile reports whether two infos describe the same object on disk.
 func (a Info) SameFile(b Info) bool { return a.Ino == b.Ino && a.Dev == b.Dev && a.Ino != 0 }
 
-// FSKind tells how far the file system's events and locks can be trusted.
+// FSKind says whether the events and locks of a file system can be trusted.
 type FSKind uint8
 
 const (
 	FSUnknown FSKind = iota
 	FSLocal          // all changes come through this machine's kernel
-	FSNetwork        // others may change files unseen
+	FSNetwork        // other machines may change files without an event
 )
 
 func (k FSKind) String() string { return [...]string{"unknown", "local", "network"}[k] }
 
-// Errors that every system returns when it opens or changes an entry.
+// Errors returned on every system when an entry is opened or changed.
 var (
 	ErrSwapped    = errors.New("a folder was replaced by a symlink")
 	ErrNotRegular = errors.New("not a regular file")

@@ -1,7 +1,7 @@
-// Package layer is a test's hook between a root and the system. It sees the
-// system calls of changes and can make them fail.
+// Package layer lets tests observe the system calls by which a root changes files, and make
+// them fail.
 //
-// A root without a layer pays a comparison with nil for each of these calls.
+// Without a layer, each of these calls costs a comparison with nil.
 package layer
 
 import (
@@ -9,25 +9,24 @@ import (
 	"io/fs"
 )
 
-// Layer is between a root and the system. It sees the system calls of changes,
-// can make them fail, and can simulate another boot of the machine. Only Linux
-// consults it. Its functions are called one at a time for each root, but by
-// several goroutines.
+// Layer is between a root and the system. It observes the system calls of changes, can make
+// them fail, and can simulate another boot of the machine. It is only used on Linux. The
+// calls of one root are serialized, but may come from several goroutines.
 type Layer struct {
-	// Before is called with the name of a system call before it is made. If it
-	// returns an error, the call fails with it. ErrShort makes a write write only
-	// half.
+	// Before is called with the name of a system call before it is made. If it returns
+	// an error, the call fails with that error. ErrShort lets a write write half of its data
+	// before it fails.
 	Before func(call string) error
 	// After is called with each finished call.
 	After func(Event)
-	// Ino returns the inode number of the original, on a disk of which this one is a copy.
+	// Ino, for a copy of a disk, returns the inode number on the original disk.
 	Ino func(uint64) uint64
 	// Boot, 8 hex digits, is the id of the boot that the names of temporary files
 	// contain.
 	Boot string
 }
 
-// ErrShort, returned by Layer.Before for a write, makes it write half.
+// ErrShort, returned by Layer.Before for a write, lets it write half of its data.
 var ErrShort = io.ErrShortWrite
 
 // Event is one requested change of the disk.

@@ -13,11 +13,10 @@ import (
 	"quarry/internal/rootfs/layer"
 )
 
-// Calls are the system calls of changes. The zero value makes them.
+// Calls makes the system calls that change files. The zero value has no Layer.
 type Calls struct{ Layer *layer.Layer }
 
-// Inject lets a test fail the system call about to be made, by its name. Without a test it
-// costs a comparison with nil.
+// Inject returns the error with which a test makes the named system call fail.
 func (c *Calls) Inject(call string) error {
 	if c.Layer == nil || c.Layer.Before == nil {
 		return nil
@@ -25,14 +24,14 @@ func (c *Calls) Inject(call string) error {
 	return c.Layer.Before(call)
 }
 
-// report tells the listener, if there is one, about a call.
+// report passes a finished call to the layer.
 func (c *Calls) report(e func() layer.Event) {
 	if c.Layer != nil && c.Layer.After != nil {
 		c.Layer.After(e())
 	}
 }
 
-// do makes a call: a layer may let it fail, and hears of its success.
+// do makes a call unless the layer lets it fail, and reports it if it succeeds.
 func (c *Calls) do(name string, call func() error, event func() layer.Event) error {
 	if err := c.Inject(name); err != nil {
 		return err
@@ -44,14 +43,14 @@ func (c *Calls) do(name string, call func() error, event func() layer.Event) err
 	return err
 }
 
-// between is the event of a call with two names.
+// between returns the event of a call with two names.
 func between(call string, fromDir int, from string, toDir int, to string) func() layer.Event {
 	return func() layer.Event {
 		return layer.Event{Call: call, Dir: inoOf(fromDir), Name: from, ToDir: inoOf(toDir), ToName: to}
 	}
 }
 
-// inoOf is for a listener: the number of an open file or folder.
+// inoOf returns the inode number of an open file or folder for an event, or 0 if unknown.
 func inoOf(fd int) uint64 {
 	info, err := InfoOf(fd)
 	if err != nil {
@@ -68,7 +67,7 @@ func (c *Calls) Create(dir int, name string, mode uint32) (int, error) {
 	return c.CreateWith(dir, name, unix.O_RDWR, mode)
 }
 
-// CreateWith is Create with flags of the caller, and no test makes it fail.
+// CreateWith is Create with the given flags. Tests can't make it fail.
 func (c *Calls) CreateWith(dir int, name string, flags int, mode uint32) (int, error) {
 	fd, err := Openat(dir, name, flags|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, mode)
 	if err == nil {
@@ -141,7 +140,7 @@ func (c *Calls) SyncDir(fd int) error {
 	return err
 }
 
-// CloseWritten closes a file we wrote to; its error can be a late write error.
+// CloseWritten closes a file after writing. Its error can be a delayed write error.
 func (c *Calls) CloseWritten(fd int) error {
 	injected := c.Inject("close")
 	if err := syscall.Close(fd); err != nil && err != syscall.EINTR {
@@ -156,13 +155,13 @@ func (c *Calls) Exchange(dir int, a, b string) error {
 		between("exchange", dir, a, dir, b))
 }
 
-// RenameNoReplace moves a name and never overwrites.
+// RenameNoReplace renames an entry and never overwrites.
 func (c *Calls) RenameNoReplace(fromDir int, from string, toDir int, to string) error {
 	return c.do("rename", func() error { return unix.Renameat2(fromDir, from, toDir, to, unix.RENAME_NOREPLACE) },
 		between("rename", fromDir, from, toDir, to))
 }
 
-// Link gives a file a second name.
+// Link gives a file an additional name.
 func (c *Calls) Link(fromDir int, from string, toDir int, to string) error {
 	return c.do("link", func() error { return unix.Linkat(fromDir, from, toDir, to, 0) },
 		between("link", fromDir, from, toDir, to))
@@ -186,9 +185,9 @@ func (c *Calls) Symlink(target string, dir int, name string) error {
 		func() layer.Event { e := c.made("symlink", dir, name); e.Target = target; return e })
 }
 
-// made describes an entry that was just made.
+// made returns the event for a new entry.
 func (c *Calls) made(call string, dir int, name string) layer.Event {
-	info, _ := InfoAt(dir, name, 0) // only for a listener, who sees zero
+	info, _ := InfoAt(dir, name, 0) // zero on error
 	return layer.Event{Call: call, Dir: inoOf(dir), Name: name, File: info.Ino, Mode: info.Mode}
 }
 
@@ -242,8 +241,8 @@ func ignoringEINTR(f func() error) error {
 	}
 }
 
-// SetModTime sets the time of last change of an open file. x/sys has no such
-// call. A nil path means the handle itself.
+// SetModTime sets the modification time of an open file: utimensat with a nil path, which
+// x/sys lacks.
 func (c *Calls) SetModTime(fd int, t time.Time) error {
 	if err := c.Inject("utimens"); err != nil {
 		return err

@@ -10,8 +10,7 @@ import (
 	"quarry/internal/rootfs/file"
 )
 
-// Folder is an open folder in which one entry is changed. All its calls can be made
-// to fail by tests.
+// Folder is an open folder in which entries are changed. Tests can make all its calls fail.
 type Folder struct {
 	Calls *Calls
 	FD    int
@@ -39,7 +38,7 @@ func (d *Folder) Remove(name string) error {
 	return err
 }
 
-// RemoveAll deletes an entry with all it holds.
+// RemoveAll deletes an entry with its contents.
 func (d *Folder) RemoveAll(name string) error { return d.Calls.RemoveTree(d.FD, name) }
 
 // Move renames and never overwrites.

@@ -4,7 +4,7 @@ package linux
 
 import "syscall"
 
-// maxIO is the most the kernel moves in one call.
+// maxIO is below the kernel's limit for one call, 2 GiB.
 const maxIO = 1 << 30
 
 // Read reads from the file's position.

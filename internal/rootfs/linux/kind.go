@@ -8,7 +8,7 @@ import (
 	"quarry/internal/rootfs/file"
 )
 
-// KindOf reads the magic number of the file system.
+// KindOf determines the kind of file system from its magic number.
 func KindOf(fd int) file.FSKind {
 	var st unix.Statfs_t
 	if err := unix.Fstatfs(fd, &st); err != nil {
@@ -23,8 +23,8 @@ func KindOf(fd int) file.FSKind {
 			return file.FSUnknown
 		}
 		return file.FSLocal
-	// vfat, exFAT and ntfs3 fold names, as ext4 above may: an event carries the name that a program used,
-	// which may differ from the file's own.
+	// vfat, exFAT and ntfs3 ignore case, as ext4 above may. Then an event has the name that a program used,
+	// which may differ from the file's name.
 	case unix.NFS_SUPER_MAGIC, unix.SMB_SUPER_MAGIC, unix.SMB2_SUPER_MAGIC, unix.CIFS_SUPER_MAGIC,
 		unix.CEPH_SUPER_MAGIC, unix.AFS_SUPER_MAGIC, unix.AFS_FS_MAGIC, unix.CODA_SUPER_MAGIC, unix.NCP_SUPER_MAGIC,
 		unix.V9FS_MAGIC, unix.FUSE_SUPER_MAGIC, unix.OCFS2_SUPER_MAGIC, 0x786F4256 /* vboxsf */, 0x6A656A63 /* prl_fs */ :
@@ -33,7 +33,7 @@ func KindOf(fd int) file.FSKind {
 	return file.FSUnknown
 }
 
-// folds reports whether names in another case mean the same file in a folder (chattr +F).
+// folds reports whether a folder ignores the case of names (chattr +F).
 func folds(fd int) bool {
 	const flag = 0x40000000 // FS_CASEFOLD_FL
 	got, err := unix.IoctlGetInt(fd, unix.FS_IOC_GETFLAGS)

@@ -9,14 +9,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Lease asks the kernel to be told before anyone opens the file for writing.
-// EAGAIN means that someone has it open already.
+// Lease takes a read lease: the kernel notifies us before a program opens the file for
+// writing. EAGAIN means that a program has it open already.
 func Lease(fd int) error {
 	_, err := unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, unix.F_RDLCK)
 	return err
 }
 
-// Unlease gives the lease back.
+// Unlease releases the lease.
 func Unlease(fd int) {
 	unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, unix.F_UNLCK)
 }
@@ -27,9 +27,9 @@ func LeaseHeld(fd int) bool {
 	return err == nil && t == unix.F_RDLCK
 }
 
-// LockDir keeps several of our processes from exchanging in one folder at the same time: two that roll back
-// could otherwise leave the wrong version in place. It doesn't protect against other programs, so it doesn't
-// wait forever for a lock that one of them holds on the folder.
+// LockDir keeps our processes from exchanging files in one folder at the same time: two rollbacks could leave
+// the wrong version in place. It doesn't protect against other programs, and if one of them holds the lock, it
+// gives up after about 5 s.
 func LockDir(dir int) (unlock func()) {
 	for wait := 50 * time.Microsecond; wait < time.Second; wait += wait / 4 {
 		err := syscall.Flock(dir, syscall.LOCK_EX|syscall.LOCK_NB)

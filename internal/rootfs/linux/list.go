@@ -19,8 +19,8 @@ const direntBuf = 64 << 10
 
 var direntPool = sync.Pool{New: func() any { return new([direntBuf]byte) }}
 
-// List appends all entries of an open folder to buf, in the system's order, without "." and "..". Names of
-// one block of the listing are one string, so a folder costs one allocation for names. It reads from the
+// List appends all entries of an open folder to buf, in the system's order, without "." and "..". The names in
+// one block of the listing share a string, so most folders cost one allocation for names. It reads from the
 // handle's position: a second List returns only entries that the system adds, usually none.
 func List(dir int, buf []file.Entry) ([]file.Entry, error) {
 	b := direntPool.Get().(*[direntBuf]byte)
@@ -41,9 +41,8 @@ func List(dir int, buf []file.Entry) ([]file.Entry, error) {
 }
 
 // parse reads one block of linux_dirent64 records: ino 8, offset 8, length 2,
-// type 1, name with NUL. Names are first moved together at the front of the
-// block, each with its NUL, so that the one string made of them carries no
-// headers.
+// type 1, name with NUL. Names are first moved to the front of the block, each with its
+// NUL, so that the string made of them contains no headers.
 func parse(dir int, block []byte, buf []file.Entry) []file.Entry {
 	first, w := len(buf), 0
 	for r := 0; r+19 < len(block); {

@@ -15,22 +15,21 @@ import (
 	"quarry/internal/rootfs/file"
 )
 
-// ErrUnpreservable says that a new inode can't be made to look like the old
-// one, so the old one has to be rewritten in place.
+// ErrUnpreservable means that a new inode can't get the metadata of the old one, so the
+// old one has to be rewritten in place.
 var ErrUnpreservable = errors.New("owner or attributes can't be carried over")
 
-// Meta is all metadata that an exchange of inodes has to preserve, and the number
-// of names. Two are compared with ==.
+// Meta is the metadata that an exchange of inodes must preserve, and the number of names.
+// It is comparable.
 type Meta struct {
 	Mode            fs.FileMode
 	UID, GID, Nlink uint32
-	flags           uint32 // those of chattr that a user may set
+	flags           uint32 // chattrFlags
 	xattrs          string // names and values
 }
 
-// chattrFlags are the flags of chattr that a user or root sets, without those
-// that describe how a file system stores the file. Immutable and append-only
-// files can't be replaced at all.
+// chattrFlags are the flags of chattr that a user or root sets, except those that describe
+// how a file system stores the file. Immutable and append-only files can't be replaced.
 const chattrFlags = 0x1 | 0x2 | 0x4 | 0x8 | 0x40 | 0x80 | 0x400 | 0x4000 | 0x8000 | 0x800000 | 0x2000000 // s u c S d A m j t C x of chattr(1); numbers of <linux/fs.h>
 
 // MetaOf reads what CopyMeta copies. It is called several times for each change,
@@ -61,7 +60,7 @@ func MetaOf(fd int) (Meta, error) {
 	return m, nil
 }
 
-// flagsOf are the flags of chattr; none where the file system has none.
+// flagsOf returns the chattrFlags of a file, or 0 if the file system has none.
 func flagsOf(fd int) uint32 {
 	flags, err := unix.IoctlGetUint32(fd, unix.FS_IOC_GETFLAGS)
 	if err != nil {
@@ -70,7 +69,7 @@ func flagsOf(fd int) uint32 {
 	return flags & chattrFlags
 }
 
-// copyFlags copies the flags of chattr.
+// copyFlags copies the chattrFlags.
 func copyFlags(from, to int) error {
 	want := flagsOf(from)
 	if want == flagsOf(to) {
@@ -86,9 +85,8 @@ func copyFlags(from, to int) error {
 	return nil
 }
 
-// CopyMeta copies owner, mode and extended attributes, which include the access
-// control list. It comes after the writing, because writing
-// drops set-id bits and capabilities.
+// CopyMeta copies owner, mode and extended attributes, which include the access control
+// list. Call it after writing, because a write drops set-id bits and capabilities.
 func (c *Calls) CopyMeta(from int, info file.Info, to int) error {
 	now, err := c.FDInfo(to)
 	if err != nil {
@@ -140,8 +138,7 @@ func (c *Calls) copyXattrs(from, to int) error {
 		switch err := c.setxattr(to, name, value); {
 		case err == nil:
 		case !ours(name) && (err == unix.EPERM || err == unix.ENOTSUP || err == unix.EACCES || err == unix.EINVAL):
-			// A label that only the system may set; it has set one on the new
-			// file.
+			// Only the system may set this label, and it has set one on the new file.
 		case err == unix.EPERM || err == unix.ENOTSUP || err == unix.EACCES:
 			return ErrUnpreservable
 		default:
@@ -172,8 +169,7 @@ func getXattr(fd int, name string) ([]byte, error) {
 	return growing(func(b []byte) (int, error) { return unix.Fgetxattr(fd, name, b) })
 }
 
-// growing calls get with larger buffers until the answer fits; the kernel's
-// limit is 64 KiB.
+// growing calls get with larger buffers until the result fits. The kernel's limit is 64 KiB.
 func growing(get func([]byte) (int, error)) ([]byte, error) {
 	for size := 512; ; size *= 4 {
 		b := make([]byte, size)
@@ -188,12 +184,12 @@ func growing(get func([]byte) (int, error)) ([]byte, error) {
 	}
 }
 
-// capability is the attribute with what setcap gave a program. Like the set-id
-// bits it is dropped by the system with the first byte that is written.
+// capability is the attribute that setcap sets. The system removes it, like the set-id bits,
+// when the file is written to.
 const capability = "security.capability"
 
-// SavePrivileges puts the capabilities of a file on its backup. Where that isn't
-// allowed, the file could not get them back either, so nothing is written.
+// SavePrivileges copies the capabilities of a file to its backup. An error means that they
+// could not be restored either, so the file must not be written to.
 func (c *Calls) SavePrivileges(from, to int) error {
 	value, err := getXattr(from, capability)
 	if err != nil {
@@ -205,8 +201,8 @@ func (c *Calls) SavePrivileges(from, to int) error {
 	return nil
 }
 
-// RegainPrivileges gives a file that was written to the capabilities that its
-// backup has, and the mode it had; a zero info leaves the mode.
+// RegainPrivileges restores the capabilities of a rewritten file from its backup, and the
+// mode from was unless that is zero.
 func (c *Calls) RegainPrivileges(bk, fd int, was file.Info) error {
 	if value, err := getXattr(bk, capability); err == nil {
 		if now, err := getXattr(fd, capability); err != nil || !bytes.Equal(now, value) {

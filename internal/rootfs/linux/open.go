@@ -13,20 +13,19 @@ import (
 )
 
 const (
-	// Every open stays beneath the root and crosses no magic link. No symlink is
-	// followed either: a Path has none. If one appeared since, the path is
-	// resolved and checked again.
+	// Every open stays beneath the root and follows no magic link or symlink. A Path has
+	// no symlinks; if one was created since, the path is resolved and checked again.
 	resolveFlags = unix.RESOLVE_BENEATH | unix.RESOLVE_NO_MAGICLINKS | unix.RESOLVE_NO_SYMLINKS
 
-	// Flags to open a file, a folder, and to look at either without opening it.
+	// Flags to open a file, to open a folder, and to examine an entry without opening it.
 	FlagsFile = unix.O_RDONLY | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC | unix.O_NOFOLLOW
 	FlagsDir  = unix.O_RDONLY | unix.O_NONBLOCK | unix.O_DIRECTORY | unix.O_CLOEXEC | unix.O_NOFOLLOW
 	FlagsLook = unix.O_PATH | unix.O_CLOEXEC | unix.O_NOFOLLOW
 
-	// MaxPath is the kernel's limit, 4096 bytes with the NUL. Longer paths go in steps.
+	// MaxPath is the kernel's limit, 4096 bytes with the NUL. Longer paths are opened in steps.
 	MaxPath = 4095
 
-	// maxTarget is above any target of a symlink.
+	// maxTarget is larger than any target of a symlink.
 	maxTarget = 64 << 10
 )
 
@@ -40,10 +39,10 @@ func HasOpenat2(dir int) bool {
 	return err == nil
 }
 
-// OpenBeneath opens a cleaned relative path. A symlink anywhere in it is
-// file.ErrSwapped. Only with O_PATH a symlink at the end is opened itself.
+// OpenBeneath opens a cleaned relative path. If it contains a symlink, the error is
+// file.ErrSwapped, except that O_PATH opens a symlink at the end itself.
 func OpenBeneath(at int, rel string, flags int) (int, error) {
-	// EAGAIN means that a rename or mount happened meanwhile; try again.
+	// EAGAIN means that there was a rename or mount at the same time; try again.
 	for range 256 {
 		fd, err := openat2(at, rel, flags, resolveFlags)
 		switch err {
@@ -54,7 +53,7 @@ func OpenBeneath(at int, rel string, flags int) (int, error) {
 		case unix.ELOOP:
 			return -1, file.ErrSwapped
 		case unix.ENOTDIR:
-			// O_DIRECTORY on a symlink at the end says ENOTDIR.
+			// O_DIRECTORY returns ENOTDIR for a symlink at the end, too.
 			if flags&unix.O_DIRECTORY != 0 {
 				if look, e := openat2(at, rel, FlagsLook, resolveFlags); e == nil {
 					return -1, notDirOrLink(look)
@@ -66,7 +65,7 @@ func OpenBeneath(at int, rel string, flags int) (int, error) {
 	return -1, unix.EAGAIN
 }
 
-// notDirOrLink says which of the two it was, and closes look.
+// notDirOrLink returns ErrSwapped if look is a symlink, else ENOTDIR. It closes look.
 func notDirOrLink(look int) error {
 	defer syscall.Close(look)
 	var st syscall.Stat_t
@@ -76,8 +75,8 @@ func notDirOrLink(look int) error {
 	return unix.ENOTDIR
 }
 
-// OpenByName is openBeneath without openat2: each name by itself, following
-// nothing. ".." never occurs in a cleaned path, so it stays beneath.
+// OpenByName is OpenBeneath without openat2. It opens one name after the other and follows
+// no symlink. It stays beneath at, since a cleaned path contains no "..".
 func OpenByName(at int, rel string, flags int) (int, error) {
 	dir, owned := at, false
 	for {
@@ -122,7 +121,7 @@ func OpenByName(at int, rel string, flags int) (int, error) {
 	}
 }
 
-// Readlink returns the target of a symlink that is open itself.
+// Readlink returns the target of an open symlink.
 func Readlink(fd int) (string, error) {
 	for size := 256; ; size *= 4 {
 		buf := make([]byte, size)
@@ -139,8 +138,8 @@ func Readlink(fd int) (string, error) {
 	}
 }
 
-// cstring writes s and a NUL into buf, which lives on the caller's stack, or
-// into fresh memory if it doesn't fit. No caller passes a NUL.
+// cstring writes s and a NUL to buf, which is on the caller's stack, or to new memory if it
+// doesn't fit. s contains no NUL.
 func cstring(buf *[256]byte, s string) *byte {
 	if len(s) < len(buf) {
 		copy(buf[:], s)
@@ -151,8 +150,8 @@ func cstring(buf *[256]byte, s string) *byte {
 	return &b[0]
 }
 
-// openat2 and Openat equal the functions of x/sys without their two allocations: a search makes 78,000 of
-// these calls.
+// openat2 and Openat are like the functions of x/sys, but without their two allocations. A search makes
+// 78,000 of these calls.
 func openat2(at int, path string, flags int, resolve uint64) (int, error) {
 	var buf [256]byte
 	p := cstring(&buf, path)

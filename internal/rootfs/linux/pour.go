@@ -15,47 +15,47 @@ import (
 	"quarry/internal/rootfs/version"
 )
 
-// 256 KiB a step: the copy stays in the second-level cache between reading,
-// hashing and writing.
+// With 256 KiB per step, the data stays in the second-level cache between reading, hashing
+// and writing.
 const pourStep = 256 << 10
 
 var pourPool = sync.Pool{New: func() any { return new([pourStep]byte) }}
 
-// Poured is what Pour learned on the way.
+// Poured is the result of Pour.
 type Poured struct {
 	Old, New         version.Version
 	OldSize, NewSize int64
 }
 
-// Known is an old content the caller has in memory, with its version and
-// the one the edits lead to.
+// Known is the old content, if the caller has it in memory, with its version and the
+// version after the edits.
 type Known struct {
 	Old           []byte
 	Version, Next version.Version
 }
 
-// pouring writes the edited content of one file into another in one pass over the
-// old one, hashing both. Up to the first edit both are equal, so one hash is
-// computed for both and then copied.
+// pouring writes the edited content of one file to another in one pass, and hashes the old
+// and the new content. They are equal up to the first edit, so until then there is one hash,
+// which is then cloned.
 type pouring struct {
 	c       *Calls
 	out     int
 	off     int64
-	buf     []byte // small pieces waiting to be written
+	buf     []byte // small pieces not yet written
 	oldHash version.Hash
-	newHash version.Hash // once forked, in the chunk of the first edit
-	forked  bool
-	edited  bool // the first edit was written: the hashes differ from here on
+	newHash version.Hash // valid if forked
+	forked  bool         // newHash was cloned, at the first edit
+	edited  bool         // the first edit was written
 	written int64
-	started int64 // up to here the disk has been told
+	started int64 // writing to disk was started up to this offset
 	err     error
 }
 
-// Pour reads old to its end and writes it, edited, to out at off. An old file
-// that no longer has the given size is a conflict: edits were checked against it.
+// Pour reads old to its end and writes its edited content to out at off. If old no longer
+// has the given size, for which the edits were checked, the error is ErrMeanwhile.
 //
-// With known, the old content is compared with it, which is ten times as fast as
-// hashing, and the versions are the ones given.
+// If known is given, the old content is compared with it, which is ten times as fast as
+// hashing, and the result has the versions of known.
 func (c *Calls) Pour(old, out int, off, size int64, edits version.Edits, known *Known) (Poured, error) {
 	step := pourPool.Get().(*[pourStep]byte)
 	defer pourPool.Put(step)
@@ -69,7 +69,7 @@ func (c *Calls) Pour(old, out int, off, size int64, edits version.Edits, known *
 	if next.OK {
 		fork = next.Head.Off
 	}
-	pos, skip := int64(0), int64(0) // skip: old bytes before it are dropped
+	pos, skip := int64(0), int64(0) // old bytes before skip were replaced
 	for {
 		n, err := c.Pread(old, step[:], pos)
 		if err != nil {
@@ -102,7 +102,7 @@ func (c *Calls) Pour(old, out int, off, size int64, edits version.Edits, known *
 	if known == nil && !p.forked && fork <= pos {
 		p.fork()
 	}
-	for ; next.OK; next.Advance() { // at the very end
+	for ; next.OK; next.Advance() { // edits at the end of the file
 		p.put(next.Head.Data)
 	}
 	p.flush()
@@ -124,8 +124,8 @@ func (c *Calls) Pour(old, out int, off, size int64, edits version.Edits, known *
 	return res, nil
 }
 
-// hashOld adds to the hash of the old content. After the first at bytes the hash
-// of the new content is separate.
+// hashOld hashes a chunk of the old content. The first edit is at offset at of the chunk, if
+// that is inside.
 func (p *pouring) hashOld(chunk []byte, at int64) {
 	if !p.forked && at >= 0 && at < int64(len(chunk)) {
 		p.oldHash.Write(chunk[:at])
@@ -137,7 +137,8 @@ func (p *pouring) hashOld(chunk []byte, at int64) {
 
 func (p *pouring) fork() { p.newHash, p.forked = p.oldHash.Clone(), true }
 
-// keep passes on the old bytes [from, to) of a chunk that starts at pos.
+// keep adds the old bytes [from, to) to the new content. They are in chunk, which starts at
+// pos.
 func (p *pouring) keep(chunk []byte, pos, from, to int64) {
 	if from >= to {
 		return
@@ -179,16 +180,16 @@ func (p *pouring) write(b []byte) {
 	}
 	p.off += int64(len(b))
 	if p.off-p.started >= startStep {
-		// The disk starts writing while we read on, so the sync takes less time.
+		// Start writing to disk while we continue reading, so that the sync takes less time.
 		unix.SyncFileRange(p.out, p.started, p.off-p.started, unix.SYNC_FILE_RANGE_WRITE)
 		p.started = p.off
 	}
 }
 
-// startStep is how much is written before writing to disk is started.
+// startStep is the number of bytes after which writing to disk is started.
 const startStep = 8 << 20
 
-// Hash hashes size bytes of a file from off on; less is a conflict.
+// Hash returns the version of size bytes at off. If there are fewer, the error is ErrMeanwhile.
 func (c *Calls) Hash(fd int, off, size int64) (version.Version, error) {
 	return c.Copy(fd, off, -1, 0, size)
 }
@@ -217,7 +218,7 @@ func (c *Calls) Copy(from int, fromOff int64, to int, toOff, size int64) (versio
 	return h.Version(), nil
 }
 
-// VersionAt is the version of the first bytes of an entry.
+// VersionAt returns the version of the first size bytes of an entry.
 func (c *Calls) VersionAt(dir int, name string, size int64) (version.Version, error) {
 	fd, err := Openat(dir, name, FlagsFile, 0)
 	if err != nil {
@@ -227,7 +228,7 @@ func (c *Calls) VersionAt(dir int, name string, size int64) (version.Version, er
 	return c.Hash(fd, 0, size)
 }
 
-// ReadFull reads up to limit, where the content ends.
+// ReadFull fills b with content at off, which ends at limit.
 func (c *Calls) ReadFull(fd int, b []byte, off, limit int64) (int, error) {
 	if off >= limit {
 		return 0, nil
@@ -247,7 +248,7 @@ func (c *Calls) ReadFull(fd int, b []byte, off, limit int64) (int, error) {
 	return done, nil
 }
 
-// Holds verifies that a file has exactly this content.
+// Holds verifies that a file has a content of this size and version.
 func (c *Calls) Holds(fd int, size int64, want version.Version) error {
 	info, err := c.FDInfo(fd)
 	if err != nil {

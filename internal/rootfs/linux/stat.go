@@ -13,8 +13,8 @@ import (
 	"quarry/internal/rootfs/file"
 )
 
-// Statx is statx without following a symlink at the end, and without
-// allocating. An empty name describes at itself.
+// Statx calls statx without allocating. It doesn't follow a symlink at the end. With an
+// empty name it describes at itself.
 func Statx(at int, name string, flags, mask int, st *unix.Statx_t) error {
 	var buf [256]byte
 	p := cstring(&buf, name)
@@ -63,7 +63,7 @@ func infoOfStatx(st *unix.Statx_t) file.Info {
 	return i
 }
 
-// infoOfStat leaves the birth time unknown.
+// infoOfStat is infoOfStatx for stat, which has no birth time.
 func infoOfStat(st *syscall.Stat_t) file.Info {
 	return file.Info{
 		Type:       TypeOfMode(st.Mode),
@@ -108,7 +108,7 @@ func UnixMode(m fs.FileMode) uint32 {
 	return mode
 }
 
-// TypeOfMode is the type in the mode of a stat.
+// TypeOfMode returns the type in a mode of stat.
 func TypeOfMode(mode uint32) file.Type {
 	switch mode & syscall.S_IFMT {
 	case syscall.S_IFREG:
@@ -121,7 +121,7 @@ func TypeOfMode(mode uint32) file.Type {
 	return file.TypeOther
 }
 
-// Adopt describes an open file if it is a regular one. Otherwise it closes it.
+// Adopt describes an open file. If it is not a regular file, Adopt closes it.
 func Adopt(fd int, info *file.Info) error {
 	var st syscall.Stat_t
 	if err := syscall.Fstat(fd, &st); err != nil {

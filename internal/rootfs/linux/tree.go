@@ -21,9 +21,9 @@ func (c *Calls) MoveFile(fromDir int, from string, toDir int, to string) error {
 	return c.MoveByLink(fromDir, from, toDir, to)
 }
 
-// MoveByLink gives a file another name and never overwrites, where no rename does
-// that. exFAT and some network file systems have no links either: there an empty file
-// takes the name first, and only that is replaced.
+// MoveByLink renames a file and never overwrites, for file systems without such a rename. It
+// makes a second link and removes the first. Without links, as on exFAT and some network
+// file systems, it creates an empty file and renames over that.
 func (c *Calls) MoveByLink(fromDir int, from string, toDir int, to string) error {
 	err := c.Link(fromDir, from, toDir, to)
 	switch err {
@@ -46,9 +46,8 @@ func (c *Calls) MoveByLink(fromDir int, from string, toDir int, to string) error
 	return nil
 }
 
-// RemoveTree deletes the folder called name with everything in it, without
-// following links. Entries that appear meanwhile are deleted too, or make the
-// last step fail.
+// RemoveTree deletes the folder called name with its contents, without following links.
+// Entries created in the meantime are deleted, too, or make the last step fail.
 func (c *Calls) RemoveTree(dir int, name string) error {
 	fd, err := Openat(dir, name, FlagsDir, 0)
 	if err != nil {
@@ -75,7 +74,7 @@ func (c *Calls) RemoveTree(dir int, name string) error {
 	return c.Unlink(dir, name, unix.AT_REMOVEDIR)
 }
 
-// CopyEntry copies one entry with all it holds, synced.
+// CopyEntry copies an entry with its contents, and syncs the copy.
 func (c *Calls) CopyEntry(fromDir int, from string, toDir int, to string) error {
 	info, err := c.InfoAt(fromDir, from)
 	if err != nil {
@@ -129,9 +128,8 @@ func (c *Calls) copyFile(fromDir int, from string, toDir int, to string) error {
 	return err
 }
 
-// finishCopy carries over what isn't content, and syncs. The move is not refused
-// for attributes that the other file system can't store, or for an owner that we
-// may not set.
+// finishCopy copies the metadata and syncs. Attributes that the other file system can't
+// store, and an owner that we may not set, are omitted.
 func (c *Calls) finishCopy(from int, info file.Info, to int) error {
 	if err := c.CopyMeta(from, info, to); err == ErrUnpreservable {
 		err = c.Chmod(to, UnixMode(info.Mode.Perm()))
@@ -177,8 +175,8 @@ func (c *Calls) copyDir(fromDir int, from string, toDir int, to string) error {
 	return c.finishCopy(fd, info, out)
 }
 
-// VerifyCopy compares a copy with its original, which may have changed since:
-// names, types, link targets, modification times and, if asked, content.
+// VerifyCopy verifies that a copy has the same names, types, link targets, modification times
+// and, if content is set, content as the original, which may have changed since.
 func (c *Calls) VerifyCopy(fromDir int, from string, toDir int, to string, content bool) error {
 	a, errA := c.InfoAt(fromDir, from)
 	b, errB := c.InfoAt(toDir, to)

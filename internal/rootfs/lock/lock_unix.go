@@ -31,11 +31,11 @@ func Take(f *os.File, exclusive, wait bool) (bool, error) {
 	}
 }
 
-// Release gives the lock back.
+// Release releases the lock.
 func Release(f *os.File) error { return flock(f, syscall.LOCK_UN) }
 
-// flock uses the file's own guard. Without it, if the file is closed meanwhile,
-// the lock could hit another file that gets the same number.
+// flock uses SyscallConn, because otherwise, if f is closed at the same time, the lock could
+// be taken on another file that gets the same descriptor.
 func flock(f *os.File, how int) error {
 	raw, err := f.SyscallConn()
 	if err != nil {

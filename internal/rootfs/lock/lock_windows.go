@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// lockAt is one byte far past any content: locks are mandatory here and must
-// not keep others from reading.
+// lockAt is the offset of the locked byte. Locks are mandatory on Windows, so it is far
+// beyond any content, which others may then read.
 const lockAt = 1 << 30
 
 // Take locks f, shared or exclusive. Without wait it reports false if another
@@ -28,7 +28,7 @@ func Take(f *os.File, exclusive, wait bool) (bool, error) {
 	return err == nil, err
 }
 
-// Release gives the lock back.
+// Release releases the lock.
 func Release(f *os.File) error {
 	return windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, &windows.Overlapped{OffsetHigh: lockAt})
 }

@@ -51,7 +51,7 @@ func (m *Mounts) now() []Mount {
 	if err != nil {
 		return nil
 	}
-	all := make([]unix.Statfs_t, n+8) // some may be mounted meanwhile
+	all := make([]unix.Statfs_t, n+8) // more may be mounted in the meantime
 	if n, err = unix.Getfsstat(all, unix.MNT_NOWAIT); err != nil {
 		return nil
 	}

@@ -15,20 +15,20 @@ import (
 
 // Mounts follows the mounts below a root. It is safe for concurrent use.
 //
-// The kernel counts changes of the mount table inside the system call that makes
-// them and tells a poll of /proc/self/mountinfo, so a mount or unmount that
-// returned before Poll was called is seen by it.
+// The kernel counts changes of the mount table inside the system call that makes them, and
+// a poll of /proc/self/mountinfo reports them. So Poll sees every mount or unmount that
+// returned before it was called.
 type Mounts struct {
 	dir string
 
 	mu    sync.Mutex
-	file  *os.File // nil without /proc: mounts are unknown then
+	file  *os.File // nil without /proc; then mounts are unknown
 	known []Mount
 	sum   uint64        // of known
 	moved []rootfs.Path // changed mounts that Poll has not reported yet
 }
 
-// Of begins to follow the mounts below the root. Close gives the handle back.
+// Of begins to follow the mounts below the root. Close must be called.
 func Of(root *rootfs.Root) *Mounts {
 	m := &Mounts{dir: root.RealDir()}
 	if fd, err := unix.Open("/proc/self/mountinfo", unix.O_RDONLY|unix.O_CLOEXEC, 0); err == nil {
@@ -50,7 +50,7 @@ func (m *Mounts) Poll() []rootfs.Path {
 	return moved
 }
 
-// refresh reads the table again if it has changed. m.mu is held.
+// refresh reads the table again if it has changed. m.mu must be held.
 func (m *Mounts) refresh() {
 	if m.file == nil || !m.changed() {
 		return
@@ -64,7 +64,7 @@ func (m *Mounts) refresh() {
 	}
 }
 
-// changed asks the kernel, which tells each change once.
+// changed reports whether the table has changed since the last call.
 func (m *Mounts) changed() bool {
 	fds := []unix.PollFd{{Fd: int32(m.file.Fd()), Events: unix.POLLPRI}}
 	for {
@@ -75,8 +75,8 @@ func (m *Mounts) changed() bool {
 	}
 }
 
-// read reads the table anew. A table that can't be read counts as one without
-// mounts, so all mounts below the root are reported.
+// read reads the table. If it can't be read, there are no known mounts, so the previous ones
+// are reported as changed.
 func (m *Mounts) read() {
 	text, _ := io.ReadAll(io.NewSectionReader(m.file, 0, 1<<30))
 	m.known = parse(string(text), m.dir)

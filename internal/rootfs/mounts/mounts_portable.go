@@ -4,7 +4,7 @@ package mounts
 
 import "quarry/internal/rootfs"
 
-// Mounts is empty on this system: answers rely on sweeps, which list the folders.
+// Mounts reports no mounts on this system, so answers rely on sweeps.
 type Mounts struct{}
 
 // Of begins to follow the mounts below the root.

@@ -2,5 +2,5 @@
 
 package mounts
 
-// IsOverlay is about a file system of Linux.
+// IsOverlay returns false, because only Linux has overlays.
 func IsOverlay(string) bool { return false }

@@ -10,19 +10,18 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// Mount is a file system, or a part of one, that is mounted at a path below a
-// root. A mount makes no file event: the files beneath it vanish and others
-// appear.
+// Mount is a file system, or a part of one, that is mounted at a path below a root. Mounting
+// causes no file event, though it replaces the files at that path.
 type Mount struct {
 	At     rootfs.Path // the mount point
 	Device string      // major:minor of its file system
 	Source string      // the folder of that file system that is mounted
-	id     int         // the kernel's number, of this mount in this namespace
+	id     int         // the kernel's number of this mount in this namespace
 }
 
-// parse picks the mounts below dir, which is absolute, out of the text of
-// /proc/self/mountinfo: those on dir itself are not included. Several may be
-// mounted at one path; the last one is on top.
+// parse returns the mounts below dir, an absolute path, from the text of
+// /proc/self/mountinfo. Mounts at dir itself are not included. Of several mounts at one path,
+// the last one is visible.
 func parse(text, dir string) []Mount {
 	var out []Mount
 	prefix := strings.TrimSuffix(dir, "/") + "/"
@@ -85,8 +84,8 @@ func moved(before, after []Mount) []rootfs.Path {
 	return out
 }
 
-// sum is a hash of the mounts and their places. It omits the kernel's numbers, which differ between processes
-// in different namespaces that see the same mounts.
+// sum is a hash of the mounts and their paths. It omits the kernel's numbers, since processes in different
+// namespaces may have different numbers for the same mounts.
 func sum(mounts []Mount) uint64 {
 	if len(mounts) == 0 {
 		return 0

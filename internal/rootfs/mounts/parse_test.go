@@ -33,7 +33,7 @@ func TestMovedMounts(t *testing.T) {
 	b, _ := rootfs.Path{}.Child("b")
 	one, two := Mount{At: a, Device: "0:1", id: 1}, Mount{At: b, Device: "0:2", id: 2}
 	again := one
-	again.id = 7 // mounted anew
+	again.id = 7 // mounted again
 	for _, c := range []struct {
 		before, after []Mount
 		want          string

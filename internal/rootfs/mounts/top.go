@@ -8,9 +8,9 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// Top returns the top of the mounted volume that holds dir, an absolute path
-// without symlinks. On Linux a bind mount is a volume of its own: nothing can be
-// renamed out of it.
+// Top returns the mount point of the volume that contains dir, an absolute path without
+// symlinks. On Linux a bind mount is a separate volume, because entries can't be renamed
+// across it.
 func Top(dir string) (string, error) {
 	here, err := volumeOf(dir)
 	if err != nil {

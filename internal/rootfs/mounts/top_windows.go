@@ -8,8 +8,8 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// Top returns the top of the volume that holds dir, an absolute path without
-// links: a drive, a share, or a folder that a volume is mounted on.
+// Top returns the top of the volume that contains dir, an absolute path without links: a
+// drive, a share, or a folder on which a volume is mounted.
 func Top(dir string) (string, error) {
 	u, err := windows.UTF16PtrFromString(dir)
 	if err != nil {

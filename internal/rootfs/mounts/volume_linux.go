@@ -11,8 +11,8 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// volume identifies a volume: a subvolume of btrfs has a device of its own in one
-// mount, two bind mounts have one device.
+// volume identifies a volume. Both fields are needed: subvolumes of btrfs have different
+// devices in one mount, and two bind mounts may have the same device.
 type volume struct{ dev, mount uint64 }
 
 func volumeOf(dir string) (volume, error) {

@@ -2,11 +2,11 @@
 
 package names
 
-// Check refuses nothing: every name means itself here.
+// Check accepts all names, since none has a special meaning on this system.
 func Check(string) error { return nil }
 
-// CheckTyped refuses nothing either.
+// CheckTyped accepts all names.
 func CheckTyped(string) error { return nil }
 
-// Plain is for Windows' other spellings of an absolute path.
+// Plain returns p. Only Windows has other spellings of an absolute path.
 func Plain(p string) string { return p }

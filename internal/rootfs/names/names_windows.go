@@ -13,8 +13,8 @@ var (
 	errDevice    = errors.New("the name belongs to a device on this system")
 )
 
-// Check refuses names that this system does not take as plain file names. Our own calls would take them
-// literally, but other programs could not open the result. Existing files are listed and searched.
+// Check refuses names that Windows doesn't treat as plain file names. Our calls would take them literally, but
+// other programs could not open the files. Existing files with such names are listed and searched.
 func Check(rel string) error {
 	for name := range strings.SplitSeq(rel, "/") {
 		for i := 0; i < len(name); i++ {
@@ -35,8 +35,8 @@ func Check(rel string) error {
 	return nil
 }
 
-// CheckTyped is Check for a path as a person types it, before the system makes
-// another one of it: it drops the dot of "a.md." and opens a device for "NUL".
+// CheckTyped is Check for a path as a person types it. It must be called before the system
+// changes the path: Windows drops the dot of "a.md." and opens a device for "NUL".
 func CheckTyped(given string) error {
 	given = strings.ReplaceAll(given[len(filepath.VolumeName(given)):], `\`, "/")
 	for name := range strings.SplitSeq(given, "/") {
@@ -50,8 +50,7 @@ func CheckTyped(given string) error {
 	return nil
 }
 
-// isDevice knows the names of devices, which keep their meaning with any
-// extension and with spaces before it.
+// isDevice recognizes names of devices, with any extension and with spaces before it.
 func isDevice(name string) bool {
 	stem, _, _ := strings.Cut(name, ".")
 	stem = strings.ToUpper(strings.TrimRight(stem, " "))
@@ -73,8 +72,7 @@ func isDevice(name string) bool {
 	return false
 }
 
-// Plain takes the prefix of the system's own name space from an absolute
-// path where an ordinary path says the same.
+// Plain removes the prefix \\?\, \\.\ or \??\ from an absolute path on a drive or share.
 func Plain(p string) string {
 	for _, prefix := range [...]string{`\??\`, `\\?\`, `\\.\`} {
 		rest, ok := strings.CutPrefix(p, prefix)

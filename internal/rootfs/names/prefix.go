@@ -1,14 +1,14 @@
 // Package names recognizes paths with a special meaning to the system: devices,
 // streams, and the prefixes by which Windows takes a path literally.
 //
-// It judges the text alone and never reads the disk.
+// It only examines the text and never reads the disk.
 package names
 
 import "strings"
 
-// WithoutPrefix drops the prefix by which Windows takes a path literally, so that
-// paths with and without it lead to the same root. It stays on a path that means
-// another folder without it.
+// WithoutPrefix removes the prefix \\?\, by which Windows takes a path literally, so that
+// paths with and without it lead to the same root. It keeps the prefix if the path would
+// mean another folder without it.
 func WithoutPrefix(abs string) string {
 	rest, ok := strings.CutPrefix(abs, `\\?\`)
 	if !ok {

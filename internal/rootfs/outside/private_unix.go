@@ -11,16 +11,16 @@ import (
 	"syscall"
 )
 
-// CheckPrivate refuses a state folder that other users could tamper with: its
-// content decides what undo writes into the workspace. The folder and its parent
-// must belong to this user or to root, must not be symlinks, and no other user
-// may write to them; the parent may be a sticky folder such as /tmp. Folders
-// further up may be symlinks, but none may be writable for everybody. A folder
-// that doesn't exist yet is passed over: whoever makes it owns it.
+// CheckPrivate refuses a state folder that other users could tamper with, because its
+// content decides what undo writes to the workspace. The folder and its parent must belong
+// to this user or to root, must not be symlinks, and no other user may write to them; the
+// parent may be a sticky folder such as /tmp. Folders further up may be symlinks, but none
+// may be writable for all users. A folder that doesn't exist yet is accepted, since its
+// creator will own it.
 //
-// In a user namespace, as bubblewrap and unshare make it, the owner of a folder may have no name: root's
-// folders look like an outside user's. Such a folder is accepted further up if neither its group nor others
-// may write to it, or if it is sticky; unverified is the lowest one.
+// In a user namespace, as made by bubblewrap and unshare, the owner of a folder may have no name there, so root
+// can't be distinguished from another user. Such a folder is accepted above the parent if neither its group nor
+// others may write to it, or if it is sticky. unverified is the lowest such folder.
 func CheckPrivate(dir string) (unverified string, err error) {
 	for depth, p := 0, dir; ; depth, p = depth+1, filepath.Dir(p) {
 		known, err := checkFolder(p, depth)
@@ -36,8 +36,8 @@ func CheckPrivate(dir string) (unverified string, err error) {
 	}
 }
 
-// checkFolder judges one folder of CheckPrivate, depth levels above the state
-// folder. known says that its owner could be verified.
+// checkFolder checks the folder that is depth levels above the state folder. known reports
+// whether its owner could be verified.
 func checkFolder(p string, depth int) (known bool, err error) {
 	info, err := os.Lstat(p)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -48,7 +48,7 @@ func checkFolder(p string, depth int) (known bool, err error) {
 	}
 	if info.Mode()&os.ModeSymlink != 0 {
 		if depth < 2 {
-			return false, fmt.Errorf("%s is a symlink; a folder for state must be one itself", p)
+			return false, fmt.Errorf("%s is a symlink; a folder for state must be a real folder", p)
 		}
 		if info, err = os.Stat(p); err != nil {
 			return false, err
@@ -66,8 +66,8 @@ func checkFolder(p string, depth int) (known bool, err error) {
 		case !ours:
 			return false, fmt.Errorf("%s belongs to a user who has no name in this user namespace", p)
 		case mode.Perm()&0o077 != 0:
-			// This process has no name either, so the number proves nothing. If other users have no access,
-			// whoever could open the folder owns it.
+			// This process has no name either, so the same user id proves nothing. But if other users have
+			// no access, only the owner could open the folder.
 			return false, fmt.Errorf("it can't be verified in this user namespace that %s is yours (mode %04o); chmod 700 %s", p, mode.Perm(), p)
 		}
 	}
@@ -76,7 +76,7 @@ func checkFolder(p string, depth int) (known bool, err error) {
 		writable = 0
 	}
 	if depth >= 2 && known {
-		writable &= 0o002 // a group above is the owner's business
+		writable &= 0o002 // the owner is responsible for the group
 	}
 	if writable != 0 {
 		return false, fmt.Errorf("other users may write to %s (mode %04o); chmod go-w %s", p, mode.Perm(), p)

@@ -13,11 +13,10 @@ var (
 	errTooLong    = errors.New("too large")
 )
 
-// Read reads a file outside of any root. Its path may contain symlinks.
-// Anything but a regular file is refused and not waited for, and so is one of more
-// than max bytes.
+// Read reads a regular file of at most max bytes outside of any root. Its path may contain
+// symlinks. Anything else is refused without waiting.
 func Read(name string, max int64) ([]byte, fs.FileInfo, error) {
-	// A look first: opening a device has side effects.
+	// Check before opening, because opening a device has side effects.
 	info, err := os.Stat(name)
 	if err != nil {
 		return nil, nil, err

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// TestReadOutside: anything except a small regular file is refused at once, without waiting. Every reader of
-// a file outside of a root uses Read; internal/arch enforces that.
+// Read refuses anything except a small regular file at once. All reads of files outside of a root use it;
+// internal/arch enforces that.
 func TestReadOutside(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }

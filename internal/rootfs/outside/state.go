@@ -29,8 +29,8 @@ func JournalDir(env func(string) string, realRoot string) (string, error) {
 	return dir, os.MkdirAll(dir, 0o700)
 }
 
-// Folder is a folder of Quarry that an environment variable places, or else below the home
-// folder.
+// Folder returns the folder of Quarry below the path in an environment variable or, if that is
+// not set, below fallback in the home folder.
 func Folder(env func(string) string, name, fallback string) (string, error) {
 	if dir := env(name); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "quarry"), nil
@@ -53,8 +53,8 @@ func Folder(env func(string) string, name, fallback string) (string, error) {
 	return filepath.Join(home, filepath.FromSlash(fallback), "quarry"), nil
 }
 
-// RootID is the name a workspace has in these folders: the last name of its
-// path, for people, and a hash of the whole path and of more.
+// RootID returns the name of a workspace in these folders: the last name of its path, for
+// users, and a hash of the whole path and of more.
 func RootID(realDir string, more ...string) string {
 	h := sha256.New()
 	h.Write([]byte(realDir))

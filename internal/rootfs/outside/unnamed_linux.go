@@ -10,12 +10,11 @@ import (
 )
 
 // unnamed reports whether a file's owner has no name in this user namespace. The kernel shows all such owners
-// as one user, the overflow uid (65534), whatever else is mapped. Where that number is also a user of the
-// namespace, as the user "nobody" is outside of one, the two can't be told apart, and the owner counts as
-// that user.
+// as the overflow uid (65534). If the namespace also has a user with that number, such as "nobody" outside of
+// namespaces, the two can't be distinguished, and the owner counts as that user.
 func unnamed(uid uint32) bool { return uid == overflow().uid && !overflow().mapped }
 
-// overflow asks the kernel once: a namespace's mapping is written once and never changes.
+// overflow asks the kernel once, since the mapping of a namespace never changes.
 var overflow = sync.OnceValue(func() (o struct {
 	uid    uint32
 	mapped bool
@@ -28,10 +27,9 @@ var overflow = sync.OnceValue(func() (o struct {
 	return o
 })
 
-// isMapped reports whether a number is a user of this namespace. A file can't be given to
-// one that is not, whoever asks; a user that exists is refused for another reason, or gets
-// the file, which is in memory and has no name. Unlike /proc/self/uid_map this is there in
-// every sandbox.
+// isMapped reports whether a user id exists in this namespace. It tries to change the owner
+// of an unnamed file in memory: only for a missing id, the error is EINVAL. Unlike
+// /proc/self/uid_map, this works in every sandbox.
 func isMapped(uid uint32) bool {
 	fd, err := unix.MemfdCreate("", unix.MFD_CLOEXEC)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestPrivateWithoutNames judges folders from inside a user namespace, where the
-// owner of folders further up has no name.
+// TestPrivateWithoutNames checks folders inside a user namespace, where the owner of folders
+// further up has no name.
 func TestPrivateWithoutNames(t *testing.T) {
 	if dir := os.Getenv("OUTSIDE_UNNAMED"); dir != "" {
 		unverified, err := CheckPrivate(dir)
@@ -55,8 +55,8 @@ func TestPrivateWithoutNames(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		above os.FileMode // of the folder above the state folder's parent
-		owner int         // of it; 0 is us
-		depth int         // which folder it is; 2 is the first that may belong to others
+		owner int         // its owner; 0 is this user
+		depth int         // its depth; 2 is the lowest that may belong to other users
 		want  string
 	}{
 		{"a folder of nobody known", 0o755, 4711, 2, "unverified: "},

@@ -2,5 +2,5 @@
 
 package outside
 
-// unnamed: only Linux has users without a name.
+// unnamed returns false, because only Linux has users without a name.
 func unnamed(uint32) bool { return false }

@@ -2,6 +2,6 @@
 // Linux in tests of what those systems do.
 //
 // The invariant: a symlink is never followed. os.Root follows symlinks that stay inside, so an opened file is
-// compared with the entry of that name, and a difference is file.ErrSwapped. A name has no separator; callers
-// take care of that.
+// compared with the entry of that name, and a difference is file.ErrSwapped. Callers must pass names without
+// separators.
 package posix

@@ -8,7 +8,7 @@ import (
 	"quarry/internal/rootfs/file"
 )
 
-// swapNames needs APFS: HFS+ and network volumes can't.
+// swapNames works on APFS, but not on HFS+ and network volumes.
 func swapNames(dir int, a, b string) error {
 	err := unix.RenameatxNp(dir, a, dir, b, unix.RENAME_SWAP)
 	if errors.Is(err, unix.ENOTSUP) || errors.Is(err, unix.EINVAL) {

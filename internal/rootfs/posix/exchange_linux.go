@@ -8,7 +8,7 @@ import (
 	"quarry/internal/rootfs/file"
 )
 
-// swapNames is here so that the portable half is tested with an exchange.
+// swapNames exists on Linux only to test the portable code with an exchange.
 func swapNames(dir int, a, b string) error {
 	err := unix.Renameat2(dir, a, dir, b, unix.RENAME_EXCHANGE)
 	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EINVAL) {

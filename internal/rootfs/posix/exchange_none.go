@@ -4,5 +4,5 @@ package posix
 
 import "quarry/internal/rootfs/file"
 
-// Exchange is not known here.
+// Exchange is not supported on this system.
 func (d *Folder) Exchange(a, b string) error { return file.ErrNoExchange }

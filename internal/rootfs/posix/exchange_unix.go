@@ -2,7 +2,7 @@
 
 package posix
 
-// Exchange swaps two names in one step, where the file system can.
+// Exchange swaps two names in one step if the file system can.
 func (d *Folder) Exchange(a, b string) error {
 	dir, err := d.h.Open(".")
 	if err != nil {

@@ -13,12 +13,10 @@ import (
 	"quarry/internal/rootfs/file"
 )
 
-// Folder is an open folder, on os.Root. Its names have no separator. os.Root follows symlinks that stay
-// inside, so an opened file is compared with the entry of that name: a symlink that was swapped in shows up
-// as a difference.
+// Folder is an open folder, based on os.Root. Names have no separator. See the package comment on symlinks.
 type Folder struct{ h *os.Root }
 
-// Open opens the folder at an absolute path, whose links may be followed.
+// Open opens the folder at an absolute path, following symlinks.
 func Open(dir string) (*Folder, error) {
 	h, err := os.OpenRoot(dir)
 	if err != nil {
@@ -133,7 +131,7 @@ func (d *Folder) Entries(buf []file.Entry) ([]file.Entry, error) {
 	return buf, err
 }
 
-// Create makes a file that wasn't there, for reading and writing.
+// Create makes a new file for reading and writing.
 func (d *Folder) Create(name string, perm fs.FileMode) (*os.File, error) {
 	f, err := d.h.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
 	return f, portableErr(err)
@@ -152,7 +150,7 @@ func (d *Folder) OpenLog(name string, create bool) (*os.File, error) {
 		flags |= os.O_CREATE
 	}
 	f, err := d.h.OpenFile(name, flags, 0o600)
-	if !create && (errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)) { // it can be read, and locked
+	if !create && (errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)) { // read-only, but it can be locked
 		f, err = d.h.OpenFile(name, os.O_RDONLY|openNonblock, 0)
 	}
 	return f, portableErr(err)
@@ -166,7 +164,7 @@ func (d *Folder) Replace(from, to string, _ bool) error {
 // Remove deletes a file, a symlink or an empty folder.
 func (d *Folder) Remove(name string) error { return portableErr(d.h.Remove(name)) }
 
-// RemoveAll deletes an entry with all it holds.
+// RemoveAll deletes an entry with its contents.
 func (d *Folder) RemoveAll(name string) error { return portableErr(d.h.RemoveAll(name)) }
 
 // Mkdir makes a folder.
@@ -184,7 +182,7 @@ func (d *Folder) Chmod(name string, mode fs.FileMode) error {
 	return portableErr(d.h.Chmod(name, mode))
 }
 
-// SetModTime sets an entry's time of last change.
+// SetModTime sets an entry's modification time.
 func (d *Folder) SetModTime(name string, t time.Time) error {
 	return portableErr(d.h.Chtimes(name, time.Time{}, t))
 }
@@ -202,9 +200,9 @@ func (d *Folder) Sync() error {
 	return errors.Join(err, f.Close())
 }
 
-// Move renames without overwriting. It uses one call if the system has it. Within
-// one folder it makes a second link if possible. Otherwise it checks first, and
-// another program may be faster.
+// Move renames without overwriting, by one call if the system has it. Otherwise, within one
+// folder, it makes a second link and removes the first if possible. The last resort is a
+// check before the rename; a file created in between is overwritten.
 func (d *Folder) Move(name string, to *Folder, base string) error {
 	if renamesExclusively || d != to {
 		return portableErr(renameBetween(d.h, name, to.h, base))
@@ -237,7 +235,7 @@ func StatFile(f *os.File) (file.Info, error) {
 	return infoOfFile(st), nil
 }
 
-// rootErr recognises use after Close.
+// rootErr recognizes use after Close.
 func rootErr(err error) error {
 	if errors.Is(err, os.ErrClosed) {
 		return file.ErrClosed
@@ -245,8 +243,8 @@ func rootErr(err error) error {
 	return err
 }
 
-// portableErr unwraps errors of os.Root. If os.Root noticed an escape, a symlink
-// appeared after the check.
+// portableErr unwraps errors of os.Root. An escape from the root is ErrSwapped, because it
+// means that a symlink was created after the check.
 func portableErr(err error) error {
 	if err == nil {
 		return nil
@@ -284,7 +282,7 @@ func infoOfFile(st fs.FileInfo) file.Info {
 	return i
 }
 
-// Hold has nothing to hold with: locks are advisory here.
+// Hold does nothing, because locks are only advisory on this system.
 func (d *Folder) Hold(string) (release func(), held bool) { return func() {}, false }
 
 // SetMode sets the permissions of an open file.

@@ -17,5 +17,5 @@ func fillInfo(i *file.Info, fi fs.FileInfo) {
 	}
 }
 
-// FSKind is not known here.
+// FSKind is unknown on this system.
 func (d *Folder) FSKind() file.FSKind { return file.FSUnknown }

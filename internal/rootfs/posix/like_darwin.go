@@ -9,11 +9,11 @@ import (
 	"quarry/internal/rootfs/file"
 )
 
-// CreateLike makes an empty file with the metadata of old. On APFS it clones the
-// file and truncates the clone, which keeps mode, flags, access list and all
-// extended attributes, even those that record a download. On other file systems
-// mode, owner and extended attributes are copied, and the access list is lost.
-// kept is false if one of them can't be set; then the file is rewritten in place.
+// CreateLike makes an empty file with the metadata of old. On APFS it clones the file and
+// truncates the clone, which keeps mode, flags, access list and all extended attributes,
+// even those that record a download. On other file systems it copies mode, owner and
+// extended attributes, and the access list is lost. kept is false if one of them can't be
+// set; then old must be rewritten in place.
 func (d *Folder) CreateLike(name string, old *os.File, base string, info file.Info) (f *os.File, kept bool, err error) {
 	if f, err = d.cloneEmpty(name, base); err == nil {
 		kept = giveTo(f, info)
@@ -34,8 +34,8 @@ func (d *Folder) CreateLike(name string, old *os.File, base string, info file.In
 	return f, true, nil
 }
 
-// cloneACL is CLONE_ACL of sys/clonefile.h: without it the clone gets the access
-// list that its folder gives.
+// cloneACL is CLONE_ACL of sys/clonefile.h. Without it, the clone gets the default access
+// list of its folder.
 const cloneACL = 0x4
 
 func (d *Folder) cloneEmpty(name, base string) (*os.File, error) {
@@ -61,7 +61,7 @@ func (d *Folder) cloneEmpty(name, base string) (*os.File, error) {
 	return f, nil
 }
 
-// copyXattrs tells whether to has every extended attribute of from.
+// copyXattrs copies the extended attributes and reports whether all could be copied.
 func copyXattrs(to, from *os.File) bool {
 	names := make([]byte, 64<<10)
 	n, err := unix.Flistxattr(int(from.Fd()), names)

@@ -8,8 +8,8 @@ import (
 	"quarry/internal/rootfs/file"
 )
 
-// CreateLike makes an empty file with the mode and owner of old. kept is false
-// if it can't belong to the same user: then the file is rewritten in place.
+// CreateLike makes an empty file with the mode and owner of old. kept is false if the owner
+// can't be set; then old must be rewritten in place.
 func (d *Folder) CreateLike(name string, _ *os.File, _ string, info file.Info) (f *os.File, kept bool, err error) {
 	if f, err = d.Create(name, 0o600); err != nil {
 		return nil, false, err

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Path asks the kernel for the path of an entry of the folder, "." for its own.
+// Path returns the kernel's path of an entry of the folder, or of the folder for ".".
 func (d *Folder) Path(name string) (string, error) {
 	f, err := d.h.OpenFile(name, os.O_RDONLY|openNonblock, 0)
 	if err != nil {

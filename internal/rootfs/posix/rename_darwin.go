@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// renamesExclusively tells whether renameBetween is one call.
+// renamesExclusively reports whether renameBetween never overwrites.
 const renamesExclusively = true
 
 // renameBetween moves a name between open folders and never overwrites.

@@ -10,11 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// renamesExclusively tells whether renameBetween is one call.
+// renamesExclusively reports whether renameBetween never overwrites.
 const renamesExclusively = false
 
-// renameBetween moves a name between open folders. It checks first that nothing
-// would be overwritten; no call does both at once.
+// renameBetween moves a name between open folders. It first checks that nothing would be
+// overwritten, since this system has no call that does both.
 func renameBetween(src *os.Root, name string, dst *os.Root, base string) error {
 	if _, err := dst.Lstat(base); err == nil {
 		return syscall.EEXIST

@@ -6,15 +6,15 @@ import (
 	"quarry/internal/rootfs/file"
 )
 
-// LocalVolume reports whether an open file is on a disk of this machine. On a
-// network's volume others change files unseen.
+// LocalVolume reports whether an open file is on a disk of this machine. On a network volume,
+// changes by other machines cause no event.
 func LocalVolume(fd int) bool {
 	var st unix.Statfs_t
 	return unix.Fstatfs(fd, &st) == nil && st.Flags&unix.MNT_LOCAL != 0
 }
 
-// FSKind says whether others may change files unseen: a volume that isn't local
-// tells of our own changes only.
+// FSKind returns the kind of file system. A volume that isn't local only reports changes by
+// this machine.
 func (d *Folder) FSKind() file.FSKind {
 	dir, err := d.h.Open(".")
 	if err != nil {

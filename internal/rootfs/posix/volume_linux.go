@@ -1,4 +1,4 @@
 package posix
 
-// LocalVolume is true: this build is there to try the code of other systems.
+// LocalVolume returns true, since this build only tests the code of other systems.
 func LocalVolume(int) bool { return true }

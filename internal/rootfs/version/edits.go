@@ -5,7 +5,7 @@ import (
 	"iter"
 )
 
-// What Ordered finds wrong.
+// Errors of Ordered.
 var (
 	ErrOrder   = errors.New("edits must be in order, inside the file, and not overlap")
 	ErrOutside = errors.New("edits reach beyond the end of the file")
@@ -17,11 +17,11 @@ type Edit struct {
 	Data     []byte
 }
 
-// Edits are in order and don't overlap; offsets refer to the old content. A sequence can be iterated several
-// times with the same result. The data of an edit is valid until the next edit. An error ends the change.
+// Edits are in order and don't overlap; offsets refer to the old content. The sequence can be iterated several
+// times with the same result. The data of an edit is valid until the next edit. An error aborts the change.
 type Edits = iter.Seq2[Edit, error]
 
-// List is the sequence of a list.
+// List returns the edits of a list as a sequence.
 func List(list []Edit) Edits {
 	return func(yield func(Edit, error) bool) {
 		for _, e := range list {
@@ -40,9 +40,9 @@ const ToEnd = -1
 type Orderly struct {
 	next func() (Edit, error, bool)
 	size int64
-	at   int64 // the end of the last one
+	at   int64 // end of the previous edit
 	Head Edit
-	OK   bool // Head is the next one
+	OK   bool // Head is the next edit
 	Err  error
 }
 
@@ -54,7 +54,7 @@ func Ordered(edits Edits, size int64) (o *Orderly, stop func()) {
 	return o, stop
 }
 
-// Advance goes on to the next edit.
+// Advance moves to the next edit.
 func (o *Orderly) Advance() {
 	e, err, ok := o.next()
 	o.Head, o.OK = e, ok && err == nil

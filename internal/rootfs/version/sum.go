@@ -6,21 +6,20 @@ import (
 	"sync/atomic"
 )
 
-// Sum is the version of a content that is hashed while its owner goes on
-// working with it. It remembers the hash at every mebibyte, so that an edited
-// content is hashed from the first edit on only. In an edit of 100 MB hashing
-// was half of the work.
+// Sum computes the version of data in the background. It stores the state of the hash at
+// every mebibyte, so that edited data is only hashed from the first edit on. Hashing was half
+// of the work when editing 100 MB.
 type Sum struct {
 	data   []byte
-	marks  []hash.Hash  // before each step; those up to marked are set
-	marked atomic.Int64 // how many
+	marks  []hash.Hash  // state before each step
+	marked atomic.Int64 // number of marks set so far
 	done   chan struct{}
 	v      Version
 }
 
 const sumStep = 1 << 20
 
-// SumOf starts hashing data, which must stay as it is.
+// SumOf starts hashing data, which must not be modified.
 func SumOf(data []byte) *Sum {
 	s := &Sum{data: data, marks: make([]hash.Hash, len(data)/sumStep+1), done: make(chan struct{})}
 	if len(data) <= sumStep {
@@ -85,7 +84,7 @@ func ofHash(h hash.Hash) Version {
 // Hash computes the version of the bytes written to it.
 type Hash struct{ hash.Hash }
 
-// NewHash begins with nothing.
+// NewHash returns the hash of no bytes.
 func NewHash() Hash { return Hash{sha256.New()} }
 
 // Version returns the version of the bytes written so far.
@@ -94,9 +93,8 @@ func (h Hash) Version() Version { return ofHash(h.Hash) }
 // Clone returns a second hash of the bytes written so far.
 func (h Hash) Clone() Hash { return Hash{clone(h.Hash)} }
 
-// RunningSum is the version of a content that comes in blocks. It hashes on its
-// own while the next block is read, and remembers the hash on the way, so that an
-// edited content is hashed from the first edit on only.
+// RunningSum is a Sum for data that arrives in blocks. It hashes a block while the next one is
+// read.
 type RunningSum struct {
 	blocks chan []byte
 	done   chan struct{}
@@ -109,7 +107,7 @@ type sumMark struct {
 	h  hash.Hash
 }
 
-// NewRunningSum begins a sum. It must be ended with Version.
+// NewRunningSum starts a sum. Version must be called at the end.
 func NewRunningSum() *RunningSum {
 	s := &RunningSum{blocks: make(chan []byte, 2), done: make(chan struct{})}
 	go s.run()
@@ -130,21 +128,21 @@ func (s *RunningSum) run() {
 	s.v = ofHash(h)
 }
 
-// Write takes the next block, which must stay as it is. It never fails.
+// Write adds the next block, which must not be modified. It never fails.
 func (s *RunningSum) Write(b []byte) (int, error) {
 	s.blocks <- b
 	return len(b), nil
 }
 
-// Version ends the sum. It must be called once, and nothing be written afterwards.
+// Version returns the version of all blocks. It must be called once, after the last Write.
 func (s *RunningSum) Version() Version {
 	close(s.blocks)
 	<-s.done
 	return s.v
 }
 
-// From returns the hash of the first bytes of the content, as many of them before
-// off as it remembers, and their number. The sum has ended.
+// From returns the hash of the first at bytes, where at is the last stored state up to off. It
+// must be called after Version.
 func (s *RunningSum) From(off int64) (h Hash, at int64) {
 	i := len(s.marks) - 1
 	for s.marks[i].at > off {

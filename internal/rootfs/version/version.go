@@ -1,8 +1,8 @@
-// Package version names contents by their hash, and knows the hash of an edited
+// Package version identifies contents by their hash, and computes the hash of an edited
 // content without hashing all of it again.
 //
-// The invariant: equal contents have equal versions, and a version that was made
-// from edits is the one that the edited content has.
+// The invariant: equal contents have equal versions, and a version computed from edits
+// equals the version of the edited content.
 package version
 
 import (
@@ -13,7 +13,7 @@ import (
 )
 
 // Version identifies a file's content: the first 128 bits of its SHA-256, for which no useful collision can
-// be made, in 32 hex digits. The zero Version means "not known".
+// be made, in 32 hex digits. The zero Version means unknown.
 type Version struct{ sum [16]byte }
 
 // Of returns the version of data.
@@ -22,7 +22,7 @@ func Of(data []byte) Version {
 	return Version{[16]byte(full[:16])}
 }
 
-// From returns the version of data whose SHA-256 is sum, or that Append wrote.
+// From returns the version with the first 16 bytes of sum, a SHA-256 or the result of Append.
 func From(sum []byte) Version { return Version{[16]byte(sum[:16])} }
 
 // Append adds the 16 bytes of the version to b.
@@ -32,8 +32,7 @@ func (v Version) Append(b []byte) []byte { return append(b, v.sum[:]...) }
 // versions of one file two share them once in 560 times.
 const shortDigits = 12
 
-// Is reports whether text names the version: all its digits, or the first ones,
-// at least 12.
+// Is reports whether text consists of the first digits of the version, at least 12.
 func (v Version) Is(text string) (bool, error) {
 	if len(text) == 2*len(v.sum) {
 		want, err := Parse(text)
@@ -50,7 +49,7 @@ func (v Version) Is(text string) (bool, error) {
 	return strings.EqualFold(v.String()[:len(text)], text), nil
 }
 
-// Parse reads what String printed.
+// Parse parses the result of String.
 func Parse(s string) (Version, error) {
 	var v Version
 	if len(s) != 32 {

@@ -15,14 +15,13 @@ import (
 	"quarry/internal/rootfs/file"
 )
 
-// Folder is an open folder. Every name in it is opened relative to its handle and without following a reparse
-// point, so a junction or symlink that is swapped in is detected without comparing afterwards.
+// Folder is an open folder. See the package comment on reparse points.
 type Folder struct {
-	mu sync.RWMutex // a handle's number is given to another file once it is closed
+	mu sync.RWMutex // keeps the handle open while it is used, since a closed handle's number is reused
 	h  windows.Handle
 }
 
-// Open opens the folder at an absolute path, whose links may be followed.
+// Open opens the folder at an absolute path, following links.
 func Open(dir string) (*Folder, error) {
 	h, err := openPath(dir, accessDir, windows.FILE_FLAG_BACKUP_SEMANTICS)
 	if err != nil {
@@ -47,7 +46,7 @@ func openPath(path string, access, flags uint32) (windows.Handle, error) {
 	return windows.CreateFile(u, access, shareAll, nil, windows.OPEN_EXISTING, flags, 0)
 }
 
-// use runs f with the handle, which stays open meanwhile.
+// use calls f with the handle, which stays open during the call.
 func (d *Folder) use(f func(windows.Handle) error) error {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
@@ -57,7 +56,7 @@ func (d *Folder) use(f func(windows.Handle) error) error {
 	return f(d.h)
 }
 
-// open opens a name in d, or d itself by the empty name.
+// open opens a name in d, or d itself if name is empty.
 func (d *Folder) open(name string, access, share, disposition, options uint32) (h windows.Handle, err error) {
 	err = d.use(func(dir windows.Handle) error {
 		h, err = ntOpen(dir, name, access, share, disposition, options)
@@ -66,7 +65,7 @@ func (d *Folder) open(name string, access, share, disposition, options uint32) (
 	return h, err
 }
 
-// with opens a name, without following links, for one use.
+// with opens a name without following links, calls f with the handle, and closes it.
 func (d *Folder) with(name string, access uint32, f func(windows.Handle) error) error {
 	h, err := d.open(name, access, shareAll, windows.FILE_OPEN, noFollow)
 	if err != nil {
@@ -96,8 +95,8 @@ func (d *Folder) Close() error {
 	return windows.CloseHandle(h)
 }
 
-// plain opens a file or folder that is no link. Content with a storage of its own, as in OneDrive, is opened
-// a second time through its reparse point, and must be the same file.
+// plain opens a file or folder that is not a link. If its content has a special storage, such as OneDrive, it is
+// opened again through its reparse point, and must be the same file.
 func (d *Folder) plain(name string, access uint32) (windows.Handle, file.Info, error) {
 	h, err := d.open(name, access, shareAll, windows.FILE_OPEN, noFollow)
 	if err != nil {
@@ -189,7 +188,7 @@ func StatFile(f *os.File) (info file.Info, err error) {
 	return info, err
 }
 
-// control runs f with the file's handle, which can't be closed meanwhile.
+// control calls f with the file's handle, which can't be closed during the call.
 func control(file *os.File, f func(windows.Handle) error) error {
 	c, err := file.SyscallConn()
 	if err != nil {
@@ -211,8 +210,8 @@ type fullDirInfo struct {
 	name                                     [1]uint16
 }
 
-// Entries lists the folder. It opens it anew: the position of a listing belongs
-// to the handle.
+// Entries lists the folder. It opens the folder again, because the position of a listing
+// belongs to the handle.
 func (d *Folder) Entries(buf []file.Entry) ([]file.Entry, error) {
 	h, err := d.open("", accessDir, shareAll, windows.FILE_OPEN, noFollow)
 	if err != nil {
@@ -243,8 +242,8 @@ func (d *Folder) Entries(buf []file.Entry) ([]file.Entry, error) {
 	}
 }
 
-// Create makes a file that wasn't there, for reading, writing and renaming.
-// Its rights are those the folder gives.
+// Create makes a new file for reading, writing and renaming. It inherits its rights from the
+// folder.
 func (d *Folder) Create(name string, _ fs.FileMode) (*os.File, error) {
 	h, err := d.open(name, accessRead|accessWrite|windows.DELETE|windows.WRITE_DAC, shareAll, windows.FILE_CREATE, noFollow|windows.FILE_NON_DIRECTORY_FILE)
 	if err != nil {
@@ -261,7 +260,7 @@ func (d *Folder) OpenWrite(name string) (*os.File, error) {
 	err := patiently(func() (err error) {
 		var info file.Info
 		h, info, err = d.plain(name, accessWrite)
-		if err == nil && info.Mode&0o200 == 0 { // Wine lets an administrator in
+		if err == nil && info.Mode&0o200 == 0 { // Wine allows this for administrators
 			windows.CloseHandle(h)
 			return errReadOnly
 		}
@@ -276,8 +275,8 @@ func (d *Folder) OpenWrite(name string) (*os.File, error) {
 	return os.NewFile(uintptr(h), name), nil
 }
 
-// OpenLog opens a file of our own state for reading and appending. Locks and
-// truncation need the right to write anywhere, so appending is the caller's.
+// OpenLog opens a file of our own state for reading and writing. It is not in append mode,
+// because locks and truncation need the right to write anywhere.
 func (d *Folder) OpenLog(name string, create bool) (*os.File, error) {
 	disposition := uint32(windows.FILE_OPEN)
 	if create {
@@ -341,7 +340,7 @@ func (d *Folder) RemoveAll(name string) error {
 	return nil
 }
 
-// Mkdir with mode 0700 makes a folder that other users can't enter.
+// Mkdir makes a folder. With mode 0700, other users have no access to it.
 func (d *Folder) Mkdir(name string, mode fs.FileMode) error {
 	h, err := d.open(name, accessInfo|windows.READ_CONTROL|windows.WRITE_DAC|windows.DELETE, shareAll, windows.FILE_CREATE, noFollow|windows.FILE_DIRECTORY_FILE)
 	if err != nil {
@@ -358,7 +357,7 @@ func (d *Folder) Mkdir(name string, mode fs.FileMode) error {
 	return nil
 }
 
-// makePrivate gives a folder and its future contents to this user, the system and the administrators.
+// makePrivate restricts access to a folder and its future contents to this user, the system and administrators.
 func makePrivate(h windows.Handle) error {
 	user, err := windows.GetCurrentProcessToken().GetTokenUser()
 	if err != nil {
@@ -375,7 +374,7 @@ func makePrivate(h windows.Handle) error {
 	return windows.SetSecurityInfo(h, windows.SE_FILE_OBJECT, windows.DACL_SECURITY_INFORMATION|windows.PROTECTED_DACL_SECURITY_INFORMATION, nil, nil, dacl, nil)
 }
 
-// MarkSystem hides an entry, and calls it one of the system's.
+// MarkSystem marks an entry as hidden and as a system file.
 func (d *Folder) MarkSystem(name string) error {
 	return d.with(name, accessInfo|windows.FILE_WRITE_ATTRIBUTES, func(h windows.Handle) error {
 		b, err := getBasic(h)
@@ -386,7 +385,7 @@ func (d *Folder) MarkSystem(name string) error {
 	})
 }
 
-// Chmod knows one permission here: whether the file may be written to.
+// Chmod sets or clears the read-only attribute, the only permission on this system.
 func (d *Folder) Chmod(name string, mode fs.FileMode) error {
 	return d.with(name, accessInfo|windows.FILE_WRITE_ATTRIBUTES, func(h windows.Handle) error {
 		return setWritable(h, mode&0o200 != 0)
@@ -409,14 +408,14 @@ func setWritable(h windows.Handle, writable bool) error {
 	return setBasic(h, basicInfo{attributes: attributes})
 }
 
-// SetModTime sets an entry's time of last change.
+// SetModTime sets an entry's modification time.
 func (d *Folder) SetModTime(name string, t time.Time) error {
 	return d.with(name, accessInfo|windows.FILE_WRITE_ATTRIBUTES, func(h windows.Handle) error {
 		return setBasic(h, basicInfo{write: ticksOf(t)})
 	})
 }
 
-// Sync has nothing to do: NTFS logs its names, and no call flushes a folder.
+// Sync does nothing: NTFS journals names, and there is no call to flush a folder.
 func (d *Folder) Sync() error { return nil }
 
 // LstatPath describes the entry at an absolute path without following a link there.
@@ -430,5 +429,5 @@ func LstatPath(path string) (file.Info, error) {
 	return info, err
 }
 
-// Exchange is a call that no file system has here.
+// Exchange is not supported on this system.
 func (d *Folder) Exchange(a, b string) error { return file.ErrNoExchange }

@@ -12,11 +12,10 @@ import (
 	"quarry/internal/rootfs/file"
 )
 
-// CreateLike makes an empty file with the metadata of old: access rights,
-// attributes, birth time and streams. kept is false if that isn't possible: for
-// an encrypted or compressed file, one that OneDrive or deduplication stores, one
-// of another user, or one with extended attributes. Such a file is rewritten in
-// place.
+// CreateLike makes an empty file with the metadata of old: access rights, attributes, birth
+// time and streams. kept is false if that isn't possible, because old is encrypted or
+// compressed, is stored by OneDrive or deduplication, belongs to another user, or has
+// extended attributes. Then it must be rewritten in place.
 func (d *Folder) CreateLike(name string, old *os.File, base string, _ file.Info) (f *os.File, kept bool, err error) {
 	var b basicInfo
 	var sd *windows.SECURITY_DESCRIPTOR
@@ -54,7 +53,7 @@ func (d *Folder) CreateLike(name string, old *os.File, base string, _ file.Info)
 	return f, true, nil
 }
 
-// storedPlainly tells whether a new file can be like this one.
+// storedPlainly reports whether a new file can get the same storage and attributes.
 func storedPlainly(h windows.Handle, attributes uint32) bool {
 	const special = windows.FILE_ATTRIBUTE_ENCRYPTED | windows.FILE_ATTRIBUTE_COMPRESSED | windows.FILE_ATTRIBUTE_REPARSE_POINT |
 		windows.FILE_ATTRIBUTE_SPARSE_FILE | windows.FILE_ATTRIBUTE_OFFLINE
@@ -68,8 +67,8 @@ func storedPlainly(h windows.Handle, attributes uint32) bool {
 	return err != nil || size == 0
 }
 
-// sameRights gives a new file the access rights of another, if they differ and
-// the owners don't.
+// sameRights sets the access rights of a new file to want, and reports whether they are equal.
+// It fails if the owners differ.
 func sameRights(h windows.Handle, want *windows.SECURITY_DESCRIPTOR) bool {
 	have, err := windows.GetSecurityInfo(h, windows.SE_FILE_OBJECT, windows.OWNER_SECURITY_INFORMATION|windows.DACL_SECURITY_INFORMATION)
 	if err != nil {
@@ -94,8 +93,8 @@ func sameRights(h windows.Handle, want *windows.SECURITY_DESCRIPTOR) bool {
 	return windows.SetSecurityInfo(h, windows.SE_FILE_OBJECT, info, nil, nil, dacl, nil) == nil
 }
 
-// maxStream is the largest stream that is copied; the usual one, which says
-// where a file was downloaded from, has 200 bytes.
+// maxStream is the size of the largest stream that is copied. The most common stream, the
+// origin of a download, has 200 bytes.
 const maxStream = 4 << 20
 
 // streamInfo is FILE_STREAM_INFO up to its name.
@@ -163,8 +162,8 @@ func (d *Folder) copyStream(from, to string) error {
 	return dst.Close()
 }
 
-// Hold keeps others from writing to the file until release, so that the replaced content is the one that was
-// compared. If a program has it open for writing, or the system has no such lock, nothing is held.
+// Hold keeps other programs from writing to the file until release is called, so that exactly the compared
+// content is replaced. held is false if a program has it open for writing, or the system has no such lock.
 func (d *Folder) Hold(name string) (release func(), held bool) {
 	h, err := d.open(name, accessRead, windows.FILE_SHARE_READ|windows.FILE_SHARE_DELETE, windows.FILE_OPEN, noFollow)
 	if err != nil {
@@ -173,7 +172,8 @@ func (d *Folder) Hold(name string) (release func(), held bool) {
 	return func() { windows.CloseHandle(h) }, true
 }
 
-// SetMode keeps a new file's writable bit only; rights come from the folder.
+// SetMode only sets whether a new file is writable. Its other rights are inherited from the
+// folder.
 func SetMode(f *os.File, mode fs.FileMode) error {
 	return control(f, func(h windows.Handle) error { return setWritable(h, mode&0o200 != 0) })
 }

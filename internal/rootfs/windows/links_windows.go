@@ -13,7 +13,7 @@ import (
 	"quarry/internal/rootfs/names"
 )
 
-// maxReparse is the most a reparse point holds.
+// maxReparse is the maximum size of a reparse point.
 const maxReparse = 16 << 10
 
 // Readlink returns the target of a symlink or junction, as a path of this system.
@@ -65,8 +65,8 @@ func parseReparse(b []byte) (string, error) {
 	return names.Plain(target), nil
 }
 
-// longPath is the form of an absolute path that may be longer than 260
-// characters and has no special names in it.
+// longPath returns the form of an absolute path that may exceed 260 characters and in which
+// names have no special meaning.
 func longPath(p string) string {
 	switch {
 	case strings.HasPrefix(p, `\\?\`), strings.HasPrefix(p, `\\.\`):
@@ -79,8 +79,8 @@ func longPath(p string) string {
 	return p
 }
 
-// Symlink makes a symlink; the system wants to be told whether it leads to a
-// folder. It needs developer mode or the privilege to make symlinks.
+// Symlink makes a symlink. toDir says whether it leads to a folder, which the system requires.
+// It needs developer mode or the privilege to make symlinks.
 func (d *Folder) Symlink(target, name string, toDir bool) error {
 	kind := uint32(windows.FILE_NON_DIRECTORY_FILE)
 	if toDir {
@@ -95,7 +95,7 @@ func (d *Folder) Symlink(target, name string, toDir bool) error {
 	var n uint32
 	err = windows.DeviceIoControl(h, windows.FSCTL_SET_REPARSE_POINT, &data[0], uint32(len(data)), nil, 0, &n, nil)
 	if err == nil {
-		// A driver that ignores the request leaves an ordinary file.
+		// If a driver ignores the request, the entry is an ordinary file.
 		var tag uint32
 		if tag, err = ReparseTag(h); err == nil && tag == 0 {
 			err = windows.ERROR_NOT_SUPPORTED
@@ -107,7 +107,7 @@ func (d *Folder) Symlink(target, name string, toDir bool) error {
 	return err
 }
 
-// ReparseOf is the buffer that parseReparse reads, of a symlink.
+// ReparseOf returns the REPARSE_DATA_BUFFER of a symlink.
 func ReparseOf(target string) []byte {
 	target = strings.ReplaceAll(target, "/", `\`)
 	substitute, flags := target, uint32(1)
@@ -130,8 +130,8 @@ func ReparseOf(target string) []byte {
 	return b
 }
 
-// finalPath returns the path of an open file in the spelling of the disk: true case, no short names. It has
-// no volume, so that it is the same however the volume was reached.
+// finalPath returns the path of an open file in the spelling of the disk, with true case and long names. It
+// omits the volume, which may be accessible under several names.
 func finalPath(h windows.Handle) (string, error) {
 	const volumeNameNone = 4
 	buf := make([]uint16, 512)
@@ -147,7 +147,7 @@ func finalPath(h windows.Handle) (string, error) {
 	}
 }
 
-// FSKind says whether others may change files unseen.
+// FSKind returns the kind of file system.
 func (d *Folder) FSKind() file.FSKind {
 	kind := file.FSUnknown
 	d.use(func(h windows.Handle) error {
@@ -175,7 +175,7 @@ func ntQueryVolume(h windows.Handle, io *windows.IO_STATUS_BLOCK, out unsafe.Poi
 	return nil
 }
 
-// FinalPath is of an entry, or of the folder itself by the empty name.
+// FinalPath is finalPath for an entry of the folder, or for the folder itself if name is empty.
 func (d *Folder) FinalPath(name string) (path string, err error) {
 	err = d.with(name, accessInfo, func(h windows.Handle) error {
 		path, err = finalPath(h)

@@ -31,9 +31,9 @@ const (
 	accessWrite = windows.FILE_GENERIC_WRITE | windows.FILE_READ_ATTRIBUTES
 )
 
-// ntOpen opens name in the open folder dir; the empty name opens dir again. The
-// system parses nothing in it but a separator, which no caller passes, and a
-// colon, which starts the name of a stream.
+// ntOpen opens name in the open folder dir, or dir again if name is empty. The system takes
+// the name literally, except for a separator, which callers never pass, and a colon, which
+// starts the name of a stream.
 func ntOpen(dir windows.Handle, name string, access, share, disposition, options uint32) (windows.Handle, error) {
 	u, err := ntString(name)
 	if err != nil {
@@ -54,8 +54,8 @@ func ntOpen(dir windows.Handle, name string, access, share, disposition, options
 	return h, nil
 }
 
-// ntString is for names with unpaired surrogates, too: Go spells those as three
-// bytes each, and UTF16FromString gives them back.
+// ntString converts a name, including unpaired surrogates, which Go encodes as three bytes
+// each and UTF16FromString restores.
 func ntString(name string) (*windows.NTUnicodeString, error) {
 	u, err := syscall.UTF16FromString(name)
 	if err != nil {
@@ -65,7 +65,7 @@ func ntString(name string) (*windows.NTUnicodeString, error) {
 	return &windows.NTUnicodeString{Length: n, MaximumLength: n + 2, Buffer: &u[0]}, nil
 }
 
-// ntErr gives errors the names that the rest of the package knows.
+// ntErr converts errors of the native API to errors that the rest of the package handles.
 func ntErr(err error) error {
 	s, ok := err.(windows.NTStatus)
 	if !ok {
@@ -100,8 +100,8 @@ func ntErr(err error) error {
 	return s.Errno()
 }
 
-// tooNew reports whether the system or the file system lacks an information
-// class: FAT has no POSIX semantics, Wine before 9 neither of the two.
+// tooNew reports whether an error means that the system or the file system lacks an
+// information class: FAT lacks POSIX semantics, and Wine before 9 both classes used here.
 func tooNew(err error) bool {
 	switch err {
 	case windows.STATUS_INVALID_INFO_CLASS, windows.STATUS_INVALID_PARAMETER, windows.STATUS_NOT_SUPPORTED,
@@ -111,7 +111,7 @@ func tooNew(err error) bool {
 	return false
 }
 
-// patiently retries for a tenth of a second a call that a virus scanner or an indexer forbids for a moment.
+// patiently retries a call for a tenth of a second, because virus scanners and indexers may briefly block it.
 func patiently(try func() error) error {
 	for pause := time.Millisecond; ; pause *= 2 {
 		err := try()
@@ -154,8 +154,8 @@ func ntRename(h, dir windows.Handle, base string, over bool) error {
 	return ntErr(err)
 }
 
-// ntDelete deletes what h has open: the name goes at once, also while others
-// have it open, where the file system can do that.
+// ntDelete deletes an open entry. If the file system can, the name disappears at once, even if
+// other programs have the entry open.
 func ntDelete(h windows.Handle) error {
 	flags := uint32(windows.FILE_DISPOSITION_DELETE | windows.FILE_DISPOSITION_POSIX_SEMANTICS | windows.FILE_DISPOSITION_IGNORE_READONLY_ATTRIBUTE)
 	var io windows.IO_STATUS_BLOCK
@@ -190,13 +190,13 @@ func timeOfTicks(t int64) time.Time {
 	if t == 0 {
 		return time.Time{}
 	}
-	return time.Unix(0, 0).Add(time.Duration(t-epoch) * 100) // holds until 2262
+	return time.Unix(0, 0).Add(time.Duration(t-epoch) * 100) // valid until 2262
 }
 
 func ticksOf(t time.Time) int64 { return t.UnixNano()/100 + epoch }
 
-// nameSurrogate is the bit of a reparse tag that makes it lead to another place. Without it the tag describes
-// how the content is stored (OneDrive, deduplication, compression), and the file is a regular one.
+// nameSurrogate is the bit of a reparse tag that marks a link to another path. Without it the tag describes how
+// the content is stored (OneDrive, deduplication, compression), and the file is a regular one.
 const nameSurrogate = 0x20000000
 
 func typeOfAttributes(attributes, tag uint32) file.Type {
@@ -214,7 +214,7 @@ func typeOfAttributes(attributes, tag uint32) file.Type {
 	return file.TypeFile
 }
 
-// ReparseTag is 0 for a file that has none.
+// ReparseTag returns the reparse tag of a file, or 0 if it has none.
 func ReparseTag(h windows.Handle) (uint32, error) {
 	var info struct{ attributes, tag uint32 }
 	err := windows.GetFileInformationByHandleEx(h, windows.FileAttributeTagInfo, (*byte)(unsafe.Pointer(&info)), 8)
@@ -224,8 +224,8 @@ func ReparseTag(h windows.Handle) (uint32, error) {
 	return info.tag, nil
 }
 
-// infoOfHandle describes an open file, and whether it has a storage of its own, so that it has to be opened
-// through its reparse point.
+// infoOfHandle describes an open file. stored reports whether its content has a special storage, so that it
+// must be opened through its reparse point.
 func infoOfHandle(h windows.Handle) (info file.Info, stored bool, err error) {
 	var st windows.ByHandleFileInformation
 	if err := windows.GetFileInformationByHandle(h, &st); err != nil {
