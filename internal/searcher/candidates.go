@@ -28,8 +28,8 @@ type candidates struct {
 var errNoIndex = errors.New("the index can't answer this")
 
 // candidates opens the current state of the index for the folder in ask. It returns
-// errNoIndex if the index can't answer for the folder, or would not be faster for the
-// question about. If about is nil, the question is about paths.
+// errNoIndex if the index can't answer for the folder, or if a scan would be as fast for the
+// question about; nil means a question about paths.
 func (d *Folder) candidates(ctx context.Context, scope *search.Scope, f *filter, ask index.Ask, about *index.Ask) (*candidates, error) {
 	ix := d.index()
 	if !d.indexable(scope, ask.Under) || !ix.Ready(about) {
@@ -65,8 +65,8 @@ func (d *Folder) indexable(s *search.Scope, start rootfs.Path) bool {
 }
 
 // eachIndexed calls under with the candidates of each folder of a scope. ask contains the
-// question except for the folder. The error is errNoIndex if the index can't answer for
-// one of the folders.
+// question without the folder. The error is errNoIndex if the index can't answer for one of
+// the folders.
 func (d *Folder) eachIndexed(ctx context.Context, scope *search.Scope, ask index.Ask, under func(*candidates) error) error {
 	f, err := d.filter(ctx, scope)
 	if err != nil {

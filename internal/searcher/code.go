@@ -110,7 +110,7 @@ func (d *Folder) bestFiles(ctx context.Context, words *rank.Query, q *search.Cod
 	return files, len(best), ctx.Err()
 }
 
-// skimmed reads the best files. Files that have changed or vanished meanwhile are
+// skimmed reads the best files. Files that have since changed or vanished are
 // dropped.
 func (d *Folder) skimmed(ctx context.Context, corpus *rank.Corpus, best []rank.Candidate) ([]rank.Candidate, error) {
 	dropped := make([]bool, len(best))

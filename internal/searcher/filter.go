@@ -21,8 +21,8 @@ type filter struct {
 	changes *changes // nil if unchanged files count too
 }
 
-// leavesOut reports whether a walk omits a file because of Scope.Types or Scope.Changed.
-func (f *filter) leavesOut(folder, name string) bool {
+// omits reports whether a walk omits a file because of Scope.Types or Scope.Changed.
+func (f *filter) omits(folder, name string) bool {
 	return f.types != nil && !f.types.MatchFile(name) || f.unchanged(folder, name)
 }
 
@@ -96,7 +96,7 @@ func newFilter(s *search.Scope, rules []ignore.Set, workers int) (*filter, error
 		f.opts.Rules = append(f.opts.Rules[:len(f.opts.Rules):len(f.opts.Rules)],
 			ignore.Set{Kind: ignore.Extra, Rules: ignore.Parse("query", []byte(pattern))})
 	}
-	f.opts.Denied = func(shown, name string) bool { return !f.leavesOut(shown, name) }
+	f.opts.Denied = func(shown, name string) bool { return !f.omits(shown, name) }
 	var err error
 	if len(s.Globs)+len(s.FoldedGlobs) > 0 {
 		if f.opts.Filter, err = compileGlobs(s); err != nil {
@@ -131,7 +131,7 @@ func compileGlobs(s *search.Scope) (*glob.Filter, error) {
 }
 
 // leavesUnread reports whether a query turns off the ignore rules of kind k that come from
-// outside the root. Apart from the global ones, those are rules of folders above the root.
+// outside the root: global rules, and rules of folders above the root.
 func leavesUnread(w *search.RuleFiles, k ignore.Kind) bool {
 	switch k {
 	case ignore.Global:

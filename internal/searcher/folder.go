@@ -1,7 +1,7 @@
 // Package searcher answers one search of a folder, by an index or by a walk.
 //
 // An answer is the same as if every file in scope were read and searched. An index only
-// tells which files need not be read. Files are delivered in the order that the query
+// avoids reading some of them. Files are delivered in the order that the query
 // requests, regardless of the number of workers, and the summary lists omitted files with
 // their reasons. A Folder is safe for concurrent use.
 package searcher
@@ -83,7 +83,7 @@ var errGone = fault.New(fault.IOError, "the workspace's folder is not there any 
 
 // here makes sure that the open folder is still the one at its path. If that folder was
 // moved away, cloned again or restored from a copy, here opens the folder now at the
-// path. followed reports whether that happened; the Watch of ctx is also told.
+// path. followed reports whether that happened; it is also recorded in the Watch of ctx.
 func (d *Folder) here(ctx context.Context) (followed bool, err error) {
 	if d.Refresh != nil {
 		d.Refresh()

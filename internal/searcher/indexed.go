@@ -206,8 +206,8 @@ func (r *findRun) indexed(ctx context.Context, start rootfs.Path) error {
 	return ctx.Err()
 }
 
-// planOf describes how the index answered. If the policy denies globs, it omits the
-// number of lists read and the ends of pieces, because these depend on denied files.
+// planOf describes how the index answered. If the policy denies globs, it omits numbers that
+// depend on denied files: lists, blocks and, for a partial lookup, candidates.
 func planOf(p *index.Plan, policy *policy.Policy) search.Plan {
 	out := search.Plan{Kind: search.PlanIndex, Documents: p.Documents, Changed: p.Dirty, Every: p.Useless}
 	if p.Useless {

@@ -30,7 +30,7 @@ func (d *Folder) outline(ctx context.Context, q *search.SymbolQuery, name *looku
 	limit := cmp.Or(max(q.Limit, 0), 1000)
 	defer r.open(ctx)()
 	rest := files.Entries
-	// The first batches are small, so that few files are read in vain.
+	// The first batches are small, so that few files are read unnecessarily.
 	for size := 4; len(rest) > 0 && r.out.Total < limit; size = min(2*size, 64) {
 		n := min(size, len(rest))
 		if err := r.read(ctx, paths(rest[:n])); err != nil {

@@ -27,7 +27,7 @@ type told struct {
 	Answer []byte // not a string, because JSON strings can't hold arbitrary bytes
 	Plan   search.Plan
 	Remote bool
-	Keeper bool // the process says that it owns the index
+	Keeper bool // the process owns the index
 	Status search.IndexStatus
 }
 
@@ -135,7 +135,7 @@ type ownersRun struct {
 func (r *ownersRun) keeper() int {
 	r.t.Helper()
 	found := -1
-	for i, a := range r.everybody(nil, -1) {
+	for i, a := range r.askAll(nil, -1) {
 		if !a.Keeper {
 			continue
 		}
@@ -147,9 +147,9 @@ func (r *ownersRun) keeper() int {
 	return found
 }
 
-// everybody sends a question to all processes at once and returns their answers. The
-// process with index dying is killed meanwhile and may not answer.
-func (r *ownersRun) everybody(q *search.Query, dying int) []told {
+// askAll sends a question to all processes at once and returns their answers. The
+// process with index dying is killed at the same time and may not answer.
+func (r *ownersRun) askAll(q *search.Query, dying int) []told {
 	r.t.Helper()
 	for i, p := range r.procs {
 		if err := p.ask(q); err != nil {
@@ -177,7 +177,7 @@ func (r *ownersRun) everybody(q *search.Query, dying int) []told {
 func (r *ownersRun) settle() {
 	r.t.Helper()
 	if !regime.Becomes(func() bool {
-		if i := r.keeper(); i >= 0 && r.everybody(nil, -1)[i].Status.State == "ready" {
+		if i := r.keeper(); i >= 0 && r.askAll(nil, -1)[i].Status.State == "ready" {
 			return true
 		}
 		r.check("while the index is built", -1) // another process takes over
@@ -200,7 +200,7 @@ func (r *ownersRun) check(what string, dying int) {
 func (r *ownersRun) compare(q search.Query, what string, dying int) {
 	r.t.Helper()
 	want := answer(r.t, r.scan, q)
-	for i, a := range r.everybody(&q, dying) {
+	for i, a := range r.askAll(&q, dying) {
 		if i == dying {
 			continue
 		}
@@ -313,11 +313,11 @@ func TestOwnerMissesEvents(t *testing.T) {
 			run := regime.Start(t, "overflow: "+c.name, 7, 67)
 			for seed := range run.Cases() {
 				r.m.rng = regime.Rand(seed)
-				before := r.everybody(nil, -1)[0].Status
+				before := r.askAll(nil, -1)[0].Status
 				r.burst(c.events)
 				r.compare(search.Query{Pattern: "needle|alpha"}, "after the burst", -1)
 				r.check("after the burst", -1)
-				after := r.everybody(nil, -1)[0].Status
+				after := r.askAll(nil, -1)[0].Status
 				if after.Sweeps == before.Sweeps {
 					t.Fatalf("nothing was swept: %+v", after)
 				}

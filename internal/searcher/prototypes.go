@@ -13,7 +13,7 @@ import (
 )
 
 // firstChunks cuts the chunks to the first n. In C and C++ it replaces a prototype by the
-// function's definition if that is in scope: the code answers more than its declaration.
+// function's definition if that is in scope, because the code is more useful.
 func (d *Folder) firstChunks(ctx context.Context, r *search.CodeResult, n int, scope *search.Scope) error {
 	var out []search.Chunk
 	known := map[string][]search.Symbol{}
@@ -78,13 +78,13 @@ func (d *Folder) definitions(ctx context.Context, chunks []search.Chunk, scope *
 	return nil
 }
 
-// define replaces the prototype in c by its definition, if there is one: of several that in
-// the source with the name of the header, else one in a source.
+// define replaces the prototype in c by its definition, if there is one. Of several, it takes
+// the one with the highest nearness.
 func (d *Folder) define(ctx context.Context, c *search.Chunk, found []search.Symbol) error {
 	var best *search.Symbol
 	for i := range found {
 		s := &found[i]
-		// Outside of its namespace a definition names fewer containers.
+		// Outside of its namespace, a definition may have fewer containers.
 		short, long := "."+c.Symbol, "."+strings.TrimPrefix(s.Container+"."+s.Name, ".")
 		if len(short) > len(long) {
 			short, long = long, short
@@ -107,8 +107,8 @@ func (d *Folder) define(ctx context.Context, c *search.Chunk, found []search.Sym
 	return nil
 }
 
-// nearness rates the file of a definition by the file of its declaration. Before equal
-// ones the order of names decides.
+// nearness rates the file of a definition: source files are better than headers, and a file
+// with the name of the declaration's file is better than others.
 func nearness(defined, declared string) float64 {
 	v, ext := rank.PathWeight(defined), path.Ext(defined)
 	if strings.HasPrefix(ext, ".h") {

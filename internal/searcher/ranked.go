@@ -69,7 +69,7 @@ func (d *Folder) eachText(ctx context.Context, scope *search.Scope, sum *search.
 	readers := make([]textReader, d.Workers)
 	each := func(v *walk.Visit, e *rootfs.Entry) (outcome, bool) {
 		k := &readers[v.Worker]
-		if f.leavesOut(v.Shown, e.Name) {
+		if f.omits(v.Shown, e.Name) {
 			return outcome{}, false
 		}
 		text, skip := k.read(d.Root, v, e)

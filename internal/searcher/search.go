@@ -284,7 +284,8 @@ func (r *searchRun) gatherStats() {
 	}
 }
 
-// single searches a file that the scope names. Filters don't apply to it.
+// single searches a file that the scope names. Filters except Scope.Changed don't apply to
+// it.
 func (r *searchRun) single(p rootfs.Path) error {
 	f, err := r.folder.Root.OpenFile(p)
 	if err != nil {
@@ -351,7 +352,7 @@ func (r *searchRun) together(k *worker, size int64) []*scan.Scanner {
 	return all
 }
 
-// count adds a file that no worker has counted.
+// count adds a file that was searched outside of the workers.
 func (r *searchRun) count(out *found) {
 	sum := &r.collect.sum
 	if out.res.Skip == scan.NotSkipped {
@@ -367,7 +368,7 @@ func (r *searchRun) work(ctx context.Context, v *walk.Visit, e *rootfs.Entry) (*
 		return nil, false
 	}
 	k := &r.scanners[v.Worker]
-	if r.filter.leavesOut(v.Shown, e.Name) {
+	if r.filter.omits(v.Shown, e.Name) {
 		k.filtered++
 		return nil, false
 	}

@@ -131,7 +131,7 @@ func (k *kept) add(part *scan.Result) error {
 	return nil
 }
 
-// Memory that a line and a match take in addition to their text.
+// Bytes of memory that a line and a match take in addition to their text.
 const (
 	lineBytes = 144
 	spanBytes = 16

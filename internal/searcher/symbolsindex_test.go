@@ -124,8 +124,8 @@ func TestSymbolsIndexIsShared(t *testing.T) {
 	}
 }
 
-// The index yields whole groups of names, whatever their words. A name that
-// shares two words with the query is counted once nevertheless.
+// The index yields whole groups of names, whatever their words. A name that shares two words
+// with the query is counted only once.
 func TestSharedWordsCountOnce(t *testing.T) {
 	ws := workspace(t, map[string]string{"a.go": "package a\n\nfunc conParseTheUser() {}\n"},
 		&quarry.Options{Index: &quarry.IndexOptions{Dir: t.TempDir()}})
