@@ -4,8 +4,8 @@ import "bytes"
 
 // condition is an #if whose branches are being read.
 type condition struct {
-	depth int // of brackets where it began
-	low   int // the lowest depth since then
+	depth int // bracket depth at the #if
+	low   int // lowest depth since then
 }
 
 func hookC(l *lexer, c byte) bool {

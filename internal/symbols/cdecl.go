@@ -105,8 +105,8 @@ func (r *cReader) function(i, first, open int) (next int, ok bool) {
 	return body + 1, true
 }
 
-// pureDeclaration tells a prototype from a variable with arguments: a function has a type
-// before its name, or is a constructor in its class.
+// pureDeclaration reports whether a declaration is a prototype, not a variable with
+// arguments: a function has a type before its name, or is a constructor in its class.
 func (r *cReader) pureDeclaration(i, open, at int) bool {
 	if at > i {
 		if open+1 == int(r.match[open]) {
@@ -204,8 +204,8 @@ func (r *cReader) qualifiers(name string, k, i int) string {
 	return name
 }
 
-// functionEnd looks after the parameters. It returns the opening brace of the body, or
-// the semicolon of a declaration, and -1 for the other.
+// functionEnd returns what follows the parameters: the opening brace of the body, or the
+// semicolon of a declaration. The other one is -1.
 func (r *cReader) functionEnd(k int) (body, end int) {
 	for n := 0; k < len(r.toks) && n < 400; n++ {
 		switch c := r.byteAt(k); {

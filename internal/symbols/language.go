@@ -142,8 +142,8 @@ func interpreter(text []byte) *language {
 	return nil
 }
 
-// looksLikeCPP tells a C++ header from a C header by words C doesn't have, in the first
-// part of the text.
+// looksLikeCPP reports whether a header is C++, by words that C doesn't have in the first part
+// of the text.
 func looksLikeCPP(text []byte) bool {
 	head := text[:min(len(text), 64<<10)]
 	for _, s := range []string{"\nclass ", "\nnamespace ", "\ntemplate ", "\ntemplate<", "\npublic:", "\nprivate:", " public:", " private:", "\nusing namespace ", "constexpr ", "std::"} {

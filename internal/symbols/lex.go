@@ -15,7 +15,7 @@ const (
 // token is a piece of code. Comments are stored separately.
 type token struct {
 	kind       tokKind
-	first      bool // of its line
+	first      bool // first token of its line
 	start, end int32
 }
 
@@ -33,8 +33,8 @@ type lexer struct {
 	template []int // depths at which a template literal continues
 	heredoc  []heredoc
 	cond     []condition
-	lone     int // no quote before this offset is closed on its line
-	nested   int // no string with expressions before this offset is closed
+	lone     int // quotes before this offset aren't closed on their line
+	nested   int // strings with expressions before this offset aren't closed
 }
 
 type heredoc struct {
@@ -67,9 +67,9 @@ func lex(p *parser) {
 	p.pair()
 }
 
-// grow makes room for the tokens of the remaining text at the current density, for at
-// most four times as many as now. Growing by quarters, large texts took 21 MB of a
-// build's peak and left four times as much garbage.
+// grow makes room for the tokens of the remaining text at the current density, but at most
+// for four times as many as now. When it grew by a quarter each time, large texts took 21 MB
+// of a build's peak and left four times as much garbage.
 func (l *lexer) grow() {
 	n := len(l.toks)
 	rest := int(int64(n) * int64(len(l.text)-l.at) / int64(l.at+1))
@@ -213,7 +213,7 @@ func (l *lexer) unclosedAt(start int) {
 func (l *lexer) quoted(prefix int, quote byte, escapes, lines bool) bool {
 	start := l.at
 	i := start + prefix + 1
-	if start < l.lone && !lines { // keeps lines of escaped quotes linear
+	if start < l.lone && !lines { // keeps a line of many escaped quotes linear
 		l.at = i
 		l.emit(punct, i-1)
 		return true
@@ -393,7 +393,7 @@ func partner(c byte) byte {
 const maxRegex = 2000
 
 // regex takes a regular expression between slashes. If the second slash does not follow
-// on the same line within so many bytes, the first one is a division.
+// on the same line within that many bytes, the first one is a division.
 func (l *lexer) regex(within int) bool {
 	inClass := false
 	for i := l.at + 1; i < len(l.text) && i < l.at+maxRegex; i++ {

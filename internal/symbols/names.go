@@ -116,7 +116,7 @@ func (k *Keys) Next(name []byte, shared int) []byte {
 func Key(name string) string { return string(AppendKey(nil, []byte(name))) }
 
 // Names reads the definitions of texts, one text at a time, without their lines. It takes
-// two thirds of the time of Of and little memory. It is for one goroutine.
+// two thirds of the time of Of and little memory. It must be used by one goroutine.
 type Names struct {
 	// Stop, if not nil, ends Read early when it returns true.
 	Stop func() bool

@@ -19,8 +19,8 @@ type parser struct {
 	scopes   []scope
 	waiting  []opened
 
-	// names says that only names are wanted. They share the bytes of the text, and names
-	// of macros are in macros. A header may have 100,000 of them.
+	// If names is set, only names are wanted. They share the bytes of the text. Macros, of
+	// which a header may have 100,000, are stored as offsets in macros.
 	names  bool
 	macros []struct{ start, end int32 }
 
@@ -32,14 +32,14 @@ type parser struct {
 	failed  any                               // a reader's panic
 	doc     struct{ before, line, first int } // the last comment that docLine looked at, with its line and result
 
-	steps  int         // left until the next look at budget and stop
-	budget int         // steps left in all
+	steps  int         // steps until the next check of budget and stop
+	budget int         // total number of remaining steps
 	stop   func() bool // nil never stops
 }
 
 // Readers look ahead, some of them to the end of the text for each token, so they have a
-// budget: real sources take 5 to 30 steps a token, and a text made to take more is read
-// until the budget is used up.
+// budget: real sources take 5 to 30 steps a token. A text crafted to take more is read until
+// the budget is used up.
 const (
 	stepsAToken = 64
 	stepsAtOnce = 1 << 16  // under a millisecond
@@ -53,14 +53,14 @@ func budgetOf(n int) int { return min(stepsAToken*n+1<<20, maxSteps) }
 // read recovers.
 var errSpent = errors.New("no steps left")
 
-// step counts a look at a token.
+// step counts an access to a token.
 func (p *parser) step() {
 	if p.steps--; p.steps < 0 {
 		p.refill()
 	}
 }
 
-// stepBy counts the reading of a line or the like as n steps.
+// stepBy counts n steps, for example for reading a line.
 func (p *parser) stepBy(n int) {
 	if p.steps -= n; p.steps < 0 {
 		p.refill()
@@ -82,7 +82,7 @@ type scope struct {
 	path string // cached container path of its members
 }
 
-// maxScopes bounds nesting; deeper definitions have no container.
+// maxScopes limits the nesting of scopes. Deeper definitions have no container.
 const maxScopes = 64
 
 func (p *parser) str(i int) string {
@@ -333,8 +333,8 @@ func (p *parser) lineStart(i int) int {
 	return i
 }
 
-// lineReach bounds how far a reader looks along a line, so that a file of one endless
-// line takes linear time.
+// lineReach limits how many tokens of a line a reader examines, so that a file with a
+// single long line takes linear time.
 const lineReach = 200
 
 // lineLast returns the last token of the line of token i.
@@ -372,13 +372,13 @@ func (p *parser) walk(step func(i int) int) {
 	}
 }
 
-// wordSet is a set of words. It is built at first use, since most runs of the program
-// list no symbols.
+// wordSet is a set of words. It is built when it is first used, since most runs of the
+// program need no symbols.
 type wordSet struct {
 	list  string // separated by spaces
 	once  sync.Once
 	words map[string]bool
-	sizes uint64 // a bit for each word length: most words of a text have another length
+	sizes uint64 // a bit for each word length, which excludes most words of a text quickly
 }
 
 func set(words string) *wordSet { return &wordSet{list: words} }

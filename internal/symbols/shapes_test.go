@@ -82,8 +82,8 @@ func TestManyBelowComments(t *testing.T) {
 	}
 }
 
-// A text may begin or end anywhere: a file is often read while it is written. A panic
-// would end the process that builds an index.
+// A text may begin or end anywhere, because a file is often read while it is written. A
+// panic would end the process that builds an index.
 func TestCutTexts(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.*")
 	if err != nil || len(files) < 20 {
@@ -109,8 +109,8 @@ func TestCutTexts(t *testing.T) {
 	t.Logf("%d texts of %d files", tried, len(files))
 }
 
-// A few words and signs in any order are read: a reader must not rely on an expected
-// token after a word.
+// Words and signs may occur in any order. A reader must not rely on an expected token after
+// a word.
 func TestTokensInAnyOrder(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.*")
 	if err != nil || len(files) < 20 {

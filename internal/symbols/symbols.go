@@ -88,11 +88,11 @@ type Symbol struct {
 	Start     int    // offset of the first token
 	End       int    // offset after the last
 	NameAt    int    // offset of the name
-	Line      int    // of the name
+	Line      int    // line of the name
 	First     int    // first line, without the doc comment
 	Last      int    // last line
 	DocLine   int    // first line of the doc comment, or 0
-	Level     int    // of a heading
+	Level     int    // level of a heading
 }
 
 // DocFirst returns the first line, including the doc comment.
@@ -104,7 +104,7 @@ func (s *Symbol) DocFirst() int {
 }
 
 // maxSymbols limits the symbols of one text. Generated register headers have 100,000
-// macros; nothing needs more.
+// macros, and more are not needed.
 const maxSymbols = 1 << 18
 
 // maxName limits the length of a name: longer names are data.
@@ -132,8 +132,8 @@ func Of(path string, text []byte) []Symbol {
 }
 
 // Until is Of with a function that ends it early by returning true. It reports whether it
-// reached the end of the text. A text made to take long is read only in part, and so is
-// one with more than 262,144 symbols.
+// reached the end of the text. It doesn't for a text that takes too many steps, or has more
+// than 262,144 symbols.
 func Until(stop func() bool, path string, text []byte) (list []Symbol, whole bool) {
 	p := readText(stop, path, text)
 	return p.out, !p.partial
@@ -302,8 +302,8 @@ func (s *Symbol) Qualified() string {
 // Signature returns the first line of a definition as written, cut where its body begins
 // and at 160 bytes.
 func (s *Symbol) Signature(text []byte) string {
-	// Many definitions may each extend to the end of the text: only the part to show is
-	// copied.
+	// Copy only the part to be shown, because many definitions may each extend to the end of
+	// the text.
 	const most = 4 << 10
 	start := s.Start
 	if s.NameAt > start { // decorators come first

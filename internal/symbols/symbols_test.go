@@ -18,8 +18,8 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/symbols.golden anew")
 
-// ofSamples lists the definitions of every sample, by line. Read the golden file by eye
-// when it changes: texts in strings and comments say "no" where nothing is defined.
+// ofSamples lists the definitions of every sample, by line. When the golden file changes,
+// check it manually: names that must not be listed, in strings and comments, contain "no".
 func ofSamples(t *testing.T) string {
 	t.Helper()
 	files, err := filepath.Glob("testdata/*.*")
@@ -119,7 +119,7 @@ var hostile = []string{
 func TestLinear(t *testing.T) {
 	stress.SkipShort(t)
 	seen := map[*language]bool{}
-	share := stress.Size(16, 1) // below, each language a part, and all of them together
+	share := stress.Size(16, 1) // without STRESS, each language reads a part of the texts
 	for _, ext := range slices.Sorted(maps.Keys(byExtension())) {
 		l := byExtension()[ext]
 		if seen[l] {
