@@ -8,8 +8,8 @@ import (
 	"quarry/match"
 )
 
-// Where a pattern reports that decoding adds no matches, no line contradicts it. Patterns
-// that need it for their speed do report it.
+// If a pattern reports that decoding adds no matches, this is true for every line. The
+// patterns for which speed depends on it do report it.
 func TestWindows1252Adds(t *testing.T) {
 	for _, c := range []struct {
 		pattern string

@@ -46,7 +46,7 @@ func streamed(s *Scanner, r io.Reader, size int64, req Request) (Result, error) 
 			l.Text, l.Spans, l.Whole = slices.Clone(l.Text), slices.Clone(l.Spans), slices.Clone(l.Whole)
 			lines = append(lines, l)
 		}
-		for i := range part { // as the next part will do
+		for i := range part { // overwrite them, as the next part may
 			clear(part[i].Spans)
 		}
 	}

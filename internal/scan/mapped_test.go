@@ -103,8 +103,8 @@ func TestViewAgrees(t *testing.T) {
 	}
 }
 
-// For a file that is rewritten meanwhile, all reported lines are in it: each in its old or
-// its new version, all old ones before all new ones. No line that matches in both versions is
+// If a file is rewritten during the search, each reported line is from the old or the new
+// version, and all old lines precede all new ones. No line that matches in both versions is
 // omitted.
 func TestViewOfChangingFile(t *testing.T) {
 	const lines = 900_000

@@ -121,7 +121,7 @@ func (f *file) each(text []byte, visit func(start, end int) bool) {
 		return
 	}
 	if _, _, ok := f.m.Find(text, 0); !ok {
-		return // a match is what the pattern finds
+		return // every match of Shapes contains a match of the pattern
 	}
 	found, ok := f.Shapes(f.Path, text)
 	if !ok {

@@ -9,8 +9,8 @@ import (
 	"quarry/search"
 )
 
-// TestNULRules: the shown lines of a file with a NUL depend on where ripgrep's buffers of
-// 64 KiB end, so the rules are tested on both sides of a boundary.
+// TestNULRules tests the rules on both sides of a boundary: the shown lines of a file with a
+// NUL depend on where ripgrep's buffers of 64 KiB end.
 func TestNULRules(t *testing.T) {
 	line := "word 0123456789\n" // 16 bytes: 4,096 lines fill a buffer
 	early := line + "a\x00b\n" + line
