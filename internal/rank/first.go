@@ -192,8 +192,8 @@ type Corpus struct {
 	weights *Features
 	q       *Query
 	tallies []*Tally
-	idf     []float64 // how much each term tells in names and comments; rarer terms tell more
-	plain   []float64 // the same for texts, where the position in the query doesn't count
+	idf     []float64 // weight of each term in names and comments; rare terms have more
+	plain   []float64 // the same in texts, where the position in the query doesn't count
 	scored  []scored  // candidates
 
 	// For each tally, the BM25 of its files and the path matches of the query; the

@@ -121,9 +121,9 @@ func isMade(lower string) bool {
 	return strings.HasSuffix(lower, ".lock") || strings.HasPrefix(lower, "zz_generated") || lower == "package-lock.json" || lower == "go.sum"
 }
 
-// Beside lowers candidates that have a better counterpart in the list: a C header whose
-// source is there, which has the definitions, and a file of an old version if the list
-// has files of a newer one (v3 beside v4).
+// Beside lowers candidates that have a better counterpart in the list: a C header if its
+// source, which has the definitions, is also listed, and a file of an old version if files
+// of a newer one are (v3 and v4).
 func Beside(list []Candidate) {
 	sources, newest := map[string]bool{}, map[string]int{}
 	for i := range list {
@@ -169,7 +169,7 @@ func eachVersion(p string, f func(folder string, n int)) {
 	}
 }
 
-// isCode tells code from prose and data by the file name.
+// isCode reports whether a file is code, not prose or data, by its name.
 func isCode(base string) bool {
 	i := strings.LastIndexByte(base, '.')
 	if i < 0 {

@@ -63,7 +63,8 @@ func (q *Query) pieces(s *seen, idf []float64) []Piece {
 // belongs reports whether a definition only names the package or namespace of a file.
 func belongs(s *symbols.Symbol) bool { return s.Kind == symbols.Module && s.Last == s.First }
 
-// elsewhere drops the occurrences in such lines, and those in an include guard.
+// elsewhere drops the occurrences in the lines of definitions that belong, and in an include
+// guard.
 func elsewhere(occ []occurrence, lines []int, syms []symbols.Symbol, guard [2]int) []occurrence {
 	var without [][2]int // offsets of the lines, in order
 	if guard[0] > 0 {
@@ -117,7 +118,7 @@ func licenceLines(text []byte, comments [][2]int) int {
 	return bytes.Count(text[:len(text)-len(rest)], []byte("\n"))
 }
 
-// said reports whether a query word occurs in the lines after one line, up to another.
+// said reports whether a query word occurs in lines after+1 to last.
 func said(occ []occurrence, lines []int, after, last int) bool {
 	end := lineEnd(lines, last)
 	return after < len(lines) && slices.ContainsFunc(occ, func(o occurrence) bool { return int(o.at) >= lines[after] && int(o.at) < end })

@@ -46,7 +46,7 @@ type term struct {
 	word   string // as written, folded
 	alts   []string
 	weight float64 // in names and comments, by position in the query
-	tells  float64 // in the text; 0 for a word after the title of a long text
+	tells  float64 // weight in the text; 0 for a word after the title of a long text
 	next   int     // the next term of the query, or -1
 	inName bool    // part of an identifier the query names
 }
@@ -198,7 +198,7 @@ func (q *Query) mayBe(part []byte) bool {
 	return q.begins[i>>6]>>(i&63)&1 != 0
 }
 
-// termOf returns the query term that a part is.
+// termOf returns the query term that is equal to a part of a text.
 func (q *Query) termOf(part []byte) (int32, bool) {
 	if !q.mayBe(part) {
 		return 0, false

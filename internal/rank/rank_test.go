@@ -92,7 +92,7 @@ func TestOrder(t *testing.T) {
 		{"a rare word weighs more", "common zebra", map[string]string{
 			"a.c": "common common common\n", "b.c": "common zebra\n", "c.c": "zebra\n", "d.c": "common\n", "e.c": "common\n",
 		}, "b.c:1"},
-		// "for" was found first and hid "format".
+		// Formerly "for" was found first and hid "format".
 		{"a short word hides no longer one", "format date", map[string]string{
 			"a.go": "func formatDate() {}\n", "b.go": "func date() {\n\tfor {\n\t}\n}\n",
 		}, "a.go:1"},
@@ -122,7 +122,7 @@ func TestOrder(t *testing.T) {
 		{"text that documents", "retry after failure", map[string]string{
 			"z.py": "def run():\n    \"\"\"Retry after a failure.\"\"\"\n    x = 1\n    pass\n", "b.py": "def run():\n    x = 'retry after a failure.'\n    pass\n",
 		}, "z.py:1"},
-		// The line of the package was shown, as a definition that the query names.
+		// Formerly the package line was shown, as a definition that the query names.
 		{"more than the name of a package", "binding", map[string]string{
 			"form.go": "package binding\n\n// Bind is the binding of a form.\nfunc Bind() {\n}\n",
 		}, "form.go:3"},

@@ -54,8 +54,8 @@ var weights = Features{
 }
 
 // namedFirst puts definitions of a name that is the whole query first, whatever their
-// files: it exceeds all other features together. A name of one part, such as Query, is
-// also a word, and as often means the file about it.
+// files: it exceeds all other features together. It excludes a name of one part, such as
+// Query, which is also a word and often refers to a file about it.
 const namedFirst = 4
 
 // value returns the score for the features and the path weight of a file.
