@@ -76,7 +76,7 @@ func (m *Member) take() (*owned, error) {
 			return o, nil
 		}
 		stop()
-		if err == nil { // the folder was deleted meanwhile
+		if err == nil { // the folder was deleted in the meantime
 			o.release()
 			err = errEvicted
 		}
@@ -210,7 +210,7 @@ func (o *owned) run(ctx context.Context) {
 
 // sweepEvery is the interval at which the whole tree is compared. This finds writes
 // without an event: through a shared memory map, or under a hard link outside the root. A
-// search meanwhile waits for it, 150 ms on Linux 6.1.
+// search during the comparison waits for it, 150 ms on Linux 6.1.
 const sweepEvery = 15 * time.Minute
 
 func (o *owned) sweepNowAndThen(ctx context.Context) {
@@ -349,8 +349,8 @@ func (o *owned) closed() (dirs []string, all bool) {
 }
 
 // rulesFor returns the folder to which the rule file p applies; is reports whether p is
-// one. So is .git: where it appears or disappears, a repository begins or ends, and with
-// it the scope of rules.
+// one. .git counts as a rule file, because creating or deleting it changes the scope of
+// rules.
 func rulesFor(p rootfs.Path) (dir rootfs.Path, is bool) {
 	if _, is := ignore.FileKind(p.Base()); is || p.Base() == ".git" {
 		return p.Dir(), true

@@ -47,7 +47,7 @@ const (
 	msgCode    = 'c' // a CodeResult, gob
 	msgSymbols = 'd' // a SymbolResult, gob
 	msgFields  = 'k' // fields of files, as in fields.go
-	msgTexts   = 't' // a textsAnswer, gob
+	msgTexts   = 't' // a TextsAnswer, gob
 	msgStatus  = 'i' // an IndexStatus, gob
 	msgNone    = 'n' // the owner has no index for the query: the client must scan
 )
