@@ -170,7 +170,7 @@ func (c *rgLists) sameAsRg(t *testing.T, rg, dir string, opts Options, args ...s
 	}
 }
 
-// copyTree copies files except .git. It ignores files that vanish meanwhile, because the repository
+// copyTree copies files except .git. It ignores files that vanish during the copy, because the repository
 // may be in use. Don't call it for the top of a checkout: build output there may be large, and may
 // have the names of files that the test adds.
 func copyTree(t testing.TB, from, to string) {
