@@ -114,7 +114,7 @@ func (n *Name) Outline(ctx context.Context, path string, data []byte, text bool)
 }
 
 // InPart explains why some definitions of a file are missing although it was read.
-const InPart = "its definitions were read in part: they are too many, or the text is made to take long"
+const InPart = "its definitions were read in part: there are too many, or finding them takes too long"
 
 // lines finds the lines of a text.
 type lines struct {

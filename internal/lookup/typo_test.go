@@ -9,7 +9,7 @@ import (
 	"quarry/search"
 )
 
-// A range of keys that contains one like the name is never skipped.
+// A range of keys that contains a key similar to the name is never skipped.
 func TestBetween(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	word := func(n int) string {
@@ -27,7 +27,7 @@ func TestBetween(t *testing.T) {
 	ranges, some, passed := 0, 0, 0
 	for range 400 {
 		typed := word(1 + r.IntN(12))
-		if r.IntN(2) == 0 { // one that is near another
+		if r.IntN(2) == 0 { // similar to another key
 			typed = keys[r.IntN(len(keys))]
 			if n := len(typed); n > 2 {
 				typed = typed[:n/2] + typed[n/2+1:]
