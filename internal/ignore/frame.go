@@ -6,25 +6,25 @@ import (
 	"strings"
 )
 
-// Decision is what the rules say about a path.
+// Decision is the result of the rules for a path.
 type Decision struct {
 	Ignored bool
-	Rule    Rule // the rule that decided, zero if none matched
+	Rule    Rule // the rule that decided; zero if none matched
 }
 
 // Rule names a line of an ignore file.
 type Rule struct {
 	Kind    Kind
-	Source  string // as given to Parse, "" if no rule matched
-	Line    int    // from 1
+	Source  string // as given to Parse; "" if no rule matched
+	Line    int    // counted from 1
 	Pattern string // as written
 }
 
-// Frame is the rules in force in one folder: its own and those from above. A
-// walk makes one from the parent's with Push when a folder has rule files and
-// passes the parent's on when it has none. The nil Frame ignores nothing.
+// Frame contains the rules that apply in one folder: its own and those of the folders above.
+// If a folder has rule files, a walk makes its Frame from the parent's with Push; otherwise
+// it uses the parent's. The nil Frame ignores nothing.
 type Frame struct {
-	chains [kinds]*link // the deepest rules first
+	chains [kinds]*link // deepest folder first
 	used   uint16       // a bit for each kind that has a chain
 	inRepo bool         // at or below the top of a git repository
 }
@@ -36,24 +36,23 @@ func (f *Frame) InRepo() bool { return f != nil && f.inRepo }
 type link struct {
 	rules *Rules
 	up    *link
-	cut   int    // bytes of a path that lead to the folder of the rules
-	above string // or the path to prepend, for a folder above the root
+	cut   int    // length of the path of the rules' folder, including the slash
+	above string // for a folder above the root: the path to prepend
 }
 
-// Set is rules with their place.
+// Set is the rules of one file, with their kind and place.
 type Set struct {
 	Kind  Kind
 	Rules *Rules
-	// Above is set for rules from a folder above the root: the path from there
-	// to the root, such as "sub/project". Such sets must come before the root's
-	// own, the topmost first. Rules of info/exclude and the global file belong
-	// to the top of the repository.
+	// Above is set for rules from a folder above the root. It is the path from that folder to
+	// the root, such as "sub/project". These sets must precede those of the root, the topmost
+	// first. Rules of info/exclude and the global file belong to the top of the repository.
 	Above string
 }
 
-// Push returns the frame of the folder dir, "" for the root, in which the sets
-// lie. With repo set, dir is the top of a git repository of its own, in which
-// .gitignore and info/exclude files from above don't count.
+// Push returns the frame of the folder dir, "" for the root, which contains the sets. If repo
+// is set, dir is the top of a git repository, in which .gitignore and info/exclude files from
+// above don't apply.
 func (f *Frame) Push(dir string, repo bool, sets ...Set) *Frame {
 	if len(sets) == 0 && !repo {
 		return f
@@ -88,9 +87,8 @@ func (f *Frame) Push(dir string, repo bool, sets ...Set) *Frame {
 	return g
 }
 
-// own returns the part of a chain that belongs to the folder itself, whose path
-// has cut bytes. A chain only has folders above one another, so the length
-// identifies them.
+// own returns the part of a chain that belongs to the folder itself. Each folder in a chain
+// is inside the next one, so the length cut identifies it.
 func (l *link) own(cut int) *link {
 	if l == nil || l.cut != cut || l.above != "" {
 		return nil
@@ -107,9 +105,9 @@ const (
 	Keep // a negated rule matches
 )
 
-// Answer decides about the entry at path, whose last part is name, without
-// allocating. path is relative to the root. Its folder is that of the frame, or
-// is below it without rules of its own, and no folder in between is ignored.
+// Answer decides about the entry at path, whose last part is name, without allocating. path is
+// relative to the root. The entry must be in the frame's folder, or in a folder below it
+// that has no rules of its own and is not ignored.
 func (f *Frame) Answer(path, name string, isDir bool) Answer {
 	if f == nil || f.used == 0 {
 		return NoRule
@@ -124,7 +122,7 @@ func (f *Frame) Answer(path, name string, isDir bool) Answer {
 	return Ignore
 }
 
-// Decide is Answer with the rule that decided.
+// Decide is like Answer, but also returns the rule that decided.
 func (f *Frame) Decide(path string, isDir bool) Decision {
 	if f == nil {
 		return Decision{}
@@ -158,16 +156,16 @@ func (f *Frame) find(path, name string, isDir bool) (*link, int32, Kind) {
 	return nil, 0, 0
 }
 
-// Folder is the rules of one folder, for a Matcher.
+// Folder contains the rules of one folder, for a Matcher.
 type Folder struct {
 	Dir  string // relative to the root, "" for the root itself
-	Repo bool   // a git repository of its own
+	Repo bool   // the folder is the top of a git repository
 	Sets []Set
 }
 
-// Matcher answers for any path, checking the folders above it first.
+// Matcher decides about any path. It checks the folders above the path first.
 type Matcher struct {
-	frames map[string]*Frame // of the folders with rules of their own
+	frames map[string]*Frame // frames of the folders that have rules
 }
 
 // NewMatcher combines the rules of all folders that have any.
@@ -196,8 +194,8 @@ func (m *Matcher) above(dir string) *Frame {
 	return nil
 }
 
-// Match decides about path. In an ignored folder the rule that ignores the
-// topmost such folder decides; rule files in it don't count.
+// Match decides about path. In an ignored folder, the rule that ignores the topmost ignored
+// folder decides, and rule files in the folder don't apply.
 func (m *Matcher) Match(path string, isDir bool) Decision {
 	f := m.frames[""]
 	for i := range len(path) {

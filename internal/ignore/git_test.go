@@ -99,7 +99,7 @@ func randomRule(rng *rand.Rand) string {
 	var parts []string
 	for range 1 + rng.IntN(3) {
 		s := piece()
-		if strings.Trim(s, "*?") == "" && rng.IntN(4) > 0 { // a lone * ignores too much to leave a question
+		if strings.Trim(s, "*?") == "" && rng.IntN(4) > 0 { // a lone * would ignore nearly all paths
 			s += repoNames[rng.IntN(len(repoNames))][:1]
 		} else if rng.IntN(3) == 0 {
 			s += piece()
@@ -122,7 +122,7 @@ func randomRule(rng *rand.Rand) string {
 	return p
 }
 
-// folders gives the repo to a Matcher, naming sources as git does.
+// folders returns the repo's rules for a Matcher, with sources named as in git.
 func (r *repo) folders(exclude, global string) []Folder {
 	out := []Folder{{Sets: []Set{
 		{Kind: Global, Rules: Parse(global, []byte(r.global))},
@@ -195,8 +195,8 @@ func askGit(t *testing.T, dir string, paths []string) []Decision {
 	return ds
 }
 
-// TestAgainstGit compares decisions, and the rule each rests on, with git's
-// over random repositories: at least 200,000 cases, no difference.
+// TestAgainstGit compares decisions and their rules with git's in random repositories: at
+// least 200,000 cases under STRESS.
 func TestAgainstGit(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed (Debian: git)")
@@ -261,8 +261,8 @@ func compareRepo(t *testing.T, seed uint64, paths int) (cases, ignored, negated 
 	return len(r.paths), ignored, negated
 }
 
-// TestWalkAgreesWithPaths: carrying frames down a tree and asking about each
-// path by itself are the same.
+// TestWalkAgreesWithPaths checks that frames passed down a tree and a Matcher give the same
+// results.
 func TestWalkAgreesWithPaths(t *testing.T) {
 	for seed := range uint64(200) {
 		rng := rand.New(rand.NewPCG(seed, 10))

@@ -1,15 +1,13 @@
 // Package ignore decides which paths are excluded by ignore files.
 //
-// The rules of one file are read as git reads them. Files are combined as
-// ripgrep combines them: the kind counts first (.rgignore over .ignore over
-// .gitignore over info/exclude over the global file), then the deeper folder,
-// then the later line. Everything in an ignored folder is ignored, whatever
-// other rules say.
+// The rules of one file have the same meaning as in git. Files are combined as in ripgrep: the
+// kind has precedence (.rgignore over .ignore over .gitignore over info/exclude over the
+// global file), then the deeper folder, then the later line. Everything in an ignored
+// folder is ignored, regardless of other rules.
 //
-// The package works on bytes and names alone and opens nothing. Rules, Frames
-// and Matchers are immutable and safe for concurrent use. A Frame, which a walk
-// carries from folder to folder, and a Matcher, which is asked about any path,
-// give the same answer.
+// The package only processes bytes and names, and opens no files. Rules, Frames and Matchers
+// are immutable and safe for concurrent use. A Frame, which is used by walks, and a Matcher,
+// which decides about any path, give the same results.
 package ignore
 
 import (
@@ -20,18 +18,18 @@ import (
 	"quarry/internal/glob"
 )
 
-// Kind is where rules come from. A greater Kind wins over a smaller one.
+// Kind is the origin of rules. A greater Kind has precedence over a smaller one.
 type Kind uint8
 
 const (
-	Named   Kind = iota // files and rules that a caller names; all other kinds win over them
+	Named   Kind = iota // files and rules named by the caller, with the lowest precedence
 	Global              // core.excludesFile
 	Exclude             // .git/info/exclude
 	Git                 // .gitignore
 	Dot                 // .ignore
 	Rg                  // .rgignore
-	Roo                 // .rooignore, which decides last what agents see
-	Extra               // the caller's own
+	Roo                 // .rooignore, which has precedence over all other files
+	Extra               // the caller's own, with the highest precedence
 	kinds
 )
 
@@ -42,10 +40,10 @@ func (k Kind) String() string {
 	return [...]string{"named", "global", "info/exclude", ".gitignore", ".ignore", ".rgignore", ".rooignore", "extra"}[k]
 }
 
-// FileNames are the names of files that hold rules.
+// FileNames are the names of rule files.
 var FileNames = [...]string{".gitignore", ".ignore", ".rgignore", ".rooignore"}
 
-// FileKind tells which kind of rules a file of this name holds, if any.
+// FileKind returns the kind of rules in a file of this name, if it is a rule file.
 func FileKind(name string) (Kind, bool) {
 	if len(name) < len(".ignore") || name[0] != '.' {
 		return 0, false
@@ -63,15 +61,15 @@ func FileKind(name string) (Kind, bool) {
 	return 0, false
 }
 
-// File is a rule file as text.
+// File is the text of a rule file.
 type File struct {
-	Name  string // .gitignore, .ignore, …; info/exclude; "" is the user's global file
+	Name  string // .gitignore, .ignore, …; info/exclude; "" for the user's global file
 	Above string // as in Set
 	Data  []byte
 }
 
-// Set compiles the file, which findings call shown. ok is false if no rule file
-// has its name.
+// Set compiles the file. shown is its name in decisions. ok is false if no rule file has its
+// Name.
 func (f *File) Set(shown string) (s Set, ok bool) {
 	kind, ok := FileKind(f.Name)
 	switch f.Name {
@@ -88,17 +86,17 @@ type Rules struct {
 	source string
 	list   []rule // in the order of the file
 
-	// Nearly all rules are a plain name or *.ext; these are found by hash. The
-	// others are tried one by one, the last first.
+	// Nearly all rules are a plain name or *.ext and are found by hash. The others are tried
+	// one by one, the last first.
 	names    table // name, no slash in the rule
 	exts     table // *.ext with a single dot, by ".ext"
 	paths    table // /a/b without wildcards, by path
 	general  []candidate
-	anchored bool // some rule looks at the path, not only at the name
+	anchored bool // some rule is matched against the path
 }
 
-// A table finds the rules for a text, last first. Most lookups fail, and the
-// bitmap of lengths and last bytes rejects nearly all of them.
+// A table finds the rules for a text, the last first. Most lookups fail, and a bitmap of
+// hashes of the texts rejects nearly all of these early.
 type table struct {
 	seen  [4]uint64
 	rules map[string][]int32
@@ -128,8 +126,8 @@ func (t *table) get(s string) []int32 {
 	return t.rules[s]
 }
 
-// A candidate is a rule with the bytes that its text must start and end with,
-// if not 0, which reject most names early.
+// A candidate is a rule with the first and last byte of all texts that it matches; 0 means any
+// byte. These bytes reject most names early.
 type candidate struct {
 	index       int32
 	first, last byte
@@ -137,18 +135,18 @@ type candidate struct {
 }
 
 type rule struct {
-	text    string // as it stands in the file, trailing spaces cut
+	text    string // as in the file, without trailing spaces
 	line    int32
 	negated bool
 	dirOnly bool
-	path    bool // matched against the path below the file's folder, not the name
+	path    bool // matched against the path below the file's folder, not against the name
 	shape   glob.WildShape
 	lit     string
 	wild    *glob.Wild
 }
 
-// Parse compiles the bytes of an ignore file. No content is an error. source is
-// its name in decisions.
+// Parse compiles the bytes of an ignore file. Every content is valid. source is the file's name
+// in decisions.
 func Parse(source string, data []byte) *Rules {
 	r := &Rules{source: source}
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
@@ -163,20 +161,19 @@ func Parse(source string, data []byte) *Rules {
 	return r
 }
 
-// Len is the number of rules.
+// Len returns the number of rules.
 func (r *Rules) Len() int { return len(r.list) }
 
-// Negates reports whether one of the rules keeps what others ignore.
+// Negates reports whether one of the rules is negated.
 func (r *Rules) Negates() bool {
 	return slices.ContainsFunc(r.list, func(u rule) bool { return u.negated })
 }
 
-// Source is the name given to Parse.
+// Source returns the name given to Parse.
 func (r *Rules) Source() string { return r.source }
 
-// cleanLine drops one CR, everything after a NUL, and trailing spaces unless
-// they are escaped. A backslash at the end of the line keeps them too, as in
-// git.
+// cleanLine removes one CR, everything after a NUL, and trailing spaces unless they are
+// escaped. As in git, a backslash at the end of the line also keeps the spaces.
 func cleanLine(b []byte) string {
 	b = bytes.TrimSuffix(b, []byte("\r"))
 	if i := bytes.IndexByte(b, 0); i >= 0 {
@@ -245,8 +242,8 @@ func (r *Rules) index() {
 	}
 }
 
-// match returns the index of the last rule that matches, or -1. path is below
-// the folder of the rules, or "" if no rule looks at it; name is its last part.
+// match returns the index of the last rule that matches, or -1. path is relative to the folder
+// of the rules, or "" if they are not anchored. name is its last part.
 func (r *Rules) match(path, name string, isDir bool) int32 {
 	if name == "" || r.anchored && path == "" {
 		return -1
@@ -279,8 +276,8 @@ func (r *Rules) match(path, name string, isDir bool) int32 {
 	return best
 }
 
-// first returns the first candidate that applies to the type of entry, if it is
-// after best in the file. Candidates are in reverse order of the rules.
+// first returns the latest rule in the file among the candidates that apply to the type
+// of entry, if it is later than best. Otherwise it returns best.
 func (r *Rules) first(candidates []int32, isDir bool, best int32) int32 {
 	for _, i := range candidates {
 		if isDir || !r.list[i].dirOnly {

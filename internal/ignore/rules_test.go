@@ -54,7 +54,7 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// TestKinds: the kind of file counts before the depth of its folder.
+// TestKinds checks that the kind of a file has precedence over the depth of its folder.
 func TestKinds(t *testing.T) {
 	set := func(k Kind, text string) Set { return Set{Kind: k, Rules: Parse(k.String(), []byte(text))} }
 	f := (*Frame)(nil).Push("", false, set(Global, "a\nb\nc\nd\n"), set(Exclude, "!a\nb\n"), set(Git, "!b\nc\n"), set(Dot, "!c\n"), set(Rg, "d\n"), set(Roo, "!d\n"))
@@ -66,7 +66,7 @@ func TestKinds(t *testing.T) {
 		kind  Kind
 	}{
 		{f, "a", false, Exclude}, {f, "b", false, Git}, {f, "c", false, Dot}, {f, "d", false, Roo},
-		{sub, "sub/c", false, Dot}, // .ignore above wins over .gitignore here
+		{sub, "sub/c", false, Dot}, // .ignore above has precedence over .gitignore here
 		{sub, "sub/e", false, Git}, {sub, "sub/z", true, Extra},
 	} {
 		if d := c.frame.Decide(c.path, false); d.Ignored != c.want || d.Rule.Kind != c.kind {
@@ -85,8 +85,8 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// TestAboveRoot: rules from the repository around the workspace apply to paths
-// as seen from there.
+// TestAboveRoot checks that rules from the repository around the workspace apply to paths
+// relative to their folder.
 func TestAboveRoot(t *testing.T) {
 	above := Set{Kind: Git, Above: "top/project", Rules: Parse("../../.gitignore", []byte("/top/project/out\n/src\n*.log\ntop/*/tmp/\n"))}
 	m := NewMatcher([]Folder{{Sets: []Set{above, {Kind: Git, Rules: Parse(".gitignore", []byte("!keep.log\n"))}}}})
@@ -127,7 +127,7 @@ func FuzzParse(f *testing.F) {
 		if d.Ignored && (d.Rule.Line < 1 || d.Rule.Pattern == "") {
 			t.Fatalf("ignored by %+v", d)
 		}
-		// each group's shortcut must agree with trying every rule in turn
+		// The shortcuts must agree with trying every rule in turn.
 		name := path
 		for i := len(path) - 1; i >= 0; i-- {
 			if path[i] == '/' {
