@@ -19,8 +19,8 @@ import (
 // known is a query with the note it should find.
 type known struct{ query, want string }
 
-// corpus is a folder of notes and the queries made from its own links: the text of a link is
-// a person's name for the target note.
+// corpus is a folder of notes, with queries made from its links: the text of a link is a
+// person's name for the target note.
 type corpus struct {
 	paths []string
 	texts map[string][]byte
@@ -85,8 +85,8 @@ func readCorpus(t *testing.T) *corpus {
 	return c
 }
 
-// target finds the note that a link leads to. On sites a path may name a folder that has a
-// page of its own, below some folder of the corpus.
+// target finds the note that a link leads to. On web sites a path may name a folder of the
+// corpus that has its own page.
 func (c *corpus) target(source string, l *vault.Link) string {
 	if p, ok := c.ix.ResolveLink(source, l); ok && strings.HasSuffix(p, ".md") {
 		return p
@@ -110,7 +110,7 @@ func (c *corpus) target(source string, l *vault.Link) string {
 	return ""
 }
 
-// queries returns link texts of at least two words, one a note, used by some other note.
+// queries returns at most n link texts of at least two words, one for each target note.
 func (c *corpus) queries(n int) []known {
 	byTarget := map[string][]string{}
 	for _, p := range c.paths {
