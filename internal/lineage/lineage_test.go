@@ -99,8 +99,8 @@ func randomText(rng *rand.Rand, n int) string {
 	return b.String()
 }
 
-// Random histories of edits, undos and undos of undos, in whole and in part, compared with
-// the twin: the same bytes, the same states, at the same positions.
+// Random histories of edits, undos and undos of undos, in whole and in part, give the same
+// bytes, states and positions as the twin.
 func TestAgainstTwin(t *testing.T) {
 	histories := 4000
 	if stress.Long() {
@@ -286,8 +286,8 @@ func TestAlign(t *testing.T) {
 	}
 }
 
-// Changes lead from one text to the other, and keep only stretches that occur once: tested
-// on random texts of few different lines, many of them repeated.
+// Changes convert one text to the other, and keep only stretches that occur once. The texts
+// are random, with few different lines.
 func TestChangesLead(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	kept, dropped := 0, 0
