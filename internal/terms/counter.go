@@ -9,7 +9,7 @@ const MaxCount = 100
 // MaxText is the size of the largest file that is counted; larger ones are data.
 const MaxText = 8 << 20
 
-// Counter counts the terms of texts, one text at a time. It is for one goroutine.
+// Counter counts the terms of texts, one text at a time. It must be used by one goroutine.
 //
 // Each part is looked up by a hash of its bytes in a small table of the current text.
 // Only a part that is new there is folded and looked up among earlier parts, and only a

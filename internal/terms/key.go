@@ -1,9 +1,8 @@
 package terms
 
-// Key represents a term: KeyBits bits of a hash of it. Terms with equal keys count as the
-// same term, whether files are counted from their text or from an index, so both give the
-// same numbers. The Linux tree has 1.2 million terms: one in a million words shares its
-// key with one of them.
+// Key represents a term by KeyBits bits of its hash. Terms with equal keys count as the same
+// term, both in texts and in an index, so both give the same numbers. The Linux tree has 1.2
+// million terms: one in a million words shares its key with one of them.
 type Key uint64
 
 // KeyBits is how many bits a key has.
@@ -18,7 +17,7 @@ func KeyOf(term []byte) Key {
 	return Key(mix(h) >> (64 - KeyBits))
 }
 
-// mix spreads every bit over all others.
+// mix returns a hash in which each bit depends on all bits of h.
 func mix(h uint64) uint64 {
 	h ^= h >> 32
 	h *= 0xd6e8feb86659fd93

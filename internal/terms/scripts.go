@@ -2,8 +2,8 @@ package terms
 
 import "unicode"
 
-// WithoutSpaces recognizes characters of scripts that put no spaces between words, or
-// attach endings to words, such as Korean. The mark for long vowels belongs to no script.
+// WithoutSpaces recognizes characters of scripts without spaces between words, or with endings
+// attached to words, such as Korean. The mark for long vowels belongs to no script.
 func WithoutSpaces(r rune) bool {
 	switch {
 	case r < 0x0E00:

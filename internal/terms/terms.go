@@ -124,8 +124,8 @@ type ending struct {
 	keep int // letters that must remain
 }
 
-// endingsBy are the endings by their last letter, in the order of trying. (Building a
-// table at program start would cost every start 0.05 ms.)
+// endingsBy contains the endings by their last letter, in the order in which they are tried.
+// (Building a table would cost every program start 0.05 ms.)
 var endingsBy = [256][]ending{
 	'd': {{"ated", 4}, {"ized", 3}, {"ed", 3}},
 	'e': {{"ate", 4}, {"ize", 4}, {"able", 4}, {"ible", 4}, {"ive", 4}},
