@@ -1,9 +1,9 @@
 // Package usage finds where a name is used in code.
 //
-// It knows no types, only names. Occurrences in comments and strings are counted but
-// not listed, definitions are distinguished from uses, and every use names the
-// definition around it. If a container was named (Store.Open), a use with another word
-// before the dot may or may not be meant; it is listed and marked.
+// It compares names, not types. Occurrences in comments and strings are counted but not
+// listed. Definitions are distinguished from uses, and every use has its enclosing
+// definition. If the query names a container (Store.Open), a use with another word before
+// the dot is uncertain; it is listed with Sure unset.
 package usage
 
 import (
@@ -24,11 +24,11 @@ import (
 	"quarry/search"
 )
 
-// Query says which name.
+// Query selects a name.
 type Query struct {
 	Name string // Open, Store.Open, Store::open
 	search.Scope
-	Limit int // uses to give; 0 is 1000
+	Limit int // maximum number of listed uses; 0 means 1000
 }
 
 // Use is a place where the name is used.
@@ -36,31 +36,31 @@ type Use struct {
 	Path   string
 	Line   int
 	Text   string
-	Symbol string // the definition around it, with its container
-	Test   bool   // in a test
-	Sure   bool   // of Store.Open: the container stands before it, or it is used inside of it
+	Symbol string // the enclosing definition, with its container
+	Test   bool   // the file is a test
+	Sure   bool   // for Store.Open: the container precedes the name, or contains the use
 }
 
-// Result is the answer: uses by path, those in tests last.
+// Result contains the uses in path order, those in tests last.
 type Result struct {
 	Definitions []search.Symbol
 	Uses        []Use
-	Total       int // uses, given or not
-	Comments    int // places in comments
+	Total       int // number of uses, including unlisted ones
+	Comments    int // number of occurrences in comments
 	Strings     int // in strings
-	Texts       int // and in files that are no code
-	Unsure      int // uses that may be of another name's
+	Texts       int // in files that are not code
+	Unsure      int // number of uses with Sure unset
 	search.Summary
 }
 
-// Source is where files are. Its searches tell the definition around a line.
+// Source gives access to the files. Its searches set the enclosing definition of a line.
 type Source interface {
 	lookup.Source
 	SearchEach(ctx context.Context, q search.Query, yield func(*search.FileMatch) error) (*search.Summary, error)
 	Symbols(ctx context.Context, q search.SymbolQuery) (*search.SymbolResult, error)
 }
 
-// maxText is how much of a file is looked at.
+// maxText is the size of the largest file in which comments and strings are recognized.
 const maxText = 8 << 20
 
 // Find answers a query.
@@ -70,7 +70,7 @@ func Find(ctx context.Context, from Source, q Query) (*Result, error) {
 		return nil, fault.New(fault.InvalidArgument, "the name is empty", "")
 	}
 	q.Limit = cmp.Or(q.Limit, 1000)
-	// Where it is defined does not depend on where uses are looked for.
+	// Definitions are searched everywhere, even if the scope for uses is limited.
 	defined, err := from.Symbols(ctx, search.SymbolQuery{Name: q.Name, Limit: 200, Text: true})
 	if err != nil {
 		return nil, err
@@ -126,7 +126,7 @@ type span struct {
 	class      colour.Class
 }
 
-// split takes a name apart: Store.Open is Open in Store.
+// split splits a name: Store.Open is Open in Store.
 func split(name string) (container, last string) {
 	name = strings.TrimSuffix(strings.TrimSpace(name), "()")
 	name = strings.ReplaceAll(strings.ReplaceAll(name, "::", "."), "->", ".")
@@ -136,7 +136,7 @@ func split(name string) (container, last string) {
 	return "", name
 }
 
-// wordOf is the regular expression of a whole word.
+// wordOf returns a regular expression for name as a whole word.
 func wordOf(name string) string {
 	expr := regexp.QuoteMeta(name)
 	if wordChar(name[:1]) {
@@ -153,7 +153,7 @@ func wordChar(s string) bool {
 	return c == '_' || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= 0x80
 }
 
-// file takes the matches of one file.
+// file adds the matches of one file.
 func (f *finder) file(ctx context.Context, from Source, m *search.FileMatch) {
 	if f.path != m.Path {
 		f.path, f.spans = m.Path, nil
@@ -185,7 +185,7 @@ func (f *finder) file(ctx context.Context, from Source, m *search.FileMatch) {
 				f.out.Strings++
 				continue
 			}
-			if defines { // the first place in the line is the definition itself
+			if defines { // the first occurrence on the line is the definition itself
 				defines = false
 				continue
 			}
@@ -209,7 +209,7 @@ func (f *finder) file(ctx context.Context, from Source, m *search.FileMatch) {
 	}
 }
 
-// apart finds comments and strings.
+// apart finds the comments and strings of a file.
 func apart(name string, data []byte) []span {
 	doc, err := textfile.New(data)
 	lang := colour.For(path.Base(name))
@@ -245,7 +245,8 @@ var qualifier = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`([\w)\]]+)\s*(?:\.|::|->|\?\.)\s*$`)
 })
 
-// sure reports that a use is of the container that was asked for.
+// sure reports whether a use is certainly of the query's container. before is the line's text
+// before the use, and around its enclosing definition.
 func (f *finder) sure(before string, around *search.Symbol) bool {
 	if f.container == "" {
 		return true
@@ -254,7 +255,7 @@ func (f *finder) sure(before string, around *search.Symbol) bool {
 	m := qualifier().FindStringSubmatch(before)
 	inside := around != nil && (around.Container == f.container || strings.HasSuffix(around.Container, "."+last) || around.Container == last)
 	switch {
-	case m == nil: // no qualifier: its own members call it so
+	case m == nil: // members of the container omit the qualifier
 		return inside
 	case m[1] == last:
 		return true
@@ -268,5 +269,5 @@ var testPath = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(^|/)(tests?|__tests__|testdata|spec|specs|fixtures?)/|_test\.\w+$|\.(test|spec)\.\w+$|(^|/)test_[^/]*\.py$|Tests?\.(java|kt|cs|swift)$`)
 })
 
-// IsTest reports a path that looks like one of tests.
+// IsTest reports whether a path looks like a test.
 func IsTest(p string) bool { return testPath().MatchString(p) }

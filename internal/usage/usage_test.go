@@ -11,7 +11,7 @@ import (
 	"quarry/internal/usage"
 )
 
-// Uses are in code, say where they stand, and tests come last.
+// Uses are only in code and have their enclosing definition; those in tests come last.
 func TestFind(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
