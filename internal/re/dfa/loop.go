@@ -21,7 +21,7 @@ const (
 	// no longer counts as a loop.
 	shortLoop = 16
 	maxMisses = 8
-	// minBackPiece and maxBackPiece bound the pieces that last searches at once.
+	// minBackPiece and maxBackPiece limit the size of the pieces that last searches.
 	minBackPiece = 64
 	maxBackPiece = 8 << 10
 )

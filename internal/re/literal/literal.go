@@ -23,8 +23,8 @@ const (
 	// maxBytes limits the total length of one set.
 	maxBytes = 256 << 10
 	// maxJoined limits the length of a string joined from parts. Each join copies the previous
-	// parts, so a megabyte of letters without case took minutes, and a search gains nothing
-	// from so long a literal.
+	// parts, so a megabyte of case-insensitive letters took minutes, and a search gains
+	// nothing from such a long literal.
 	maxJoined = 2 << 10
 	// maxClass is the largest class whose members are listed. Digits fit; letters don't:
 	// searching for 26 literals in one pass costs more than the rest of a pattern saves.

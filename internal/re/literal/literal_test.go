@@ -137,7 +137,7 @@ func TestProductsStayBounded(t *testing.T) {
 	}
 }
 
-// A long text without case is one class per letter. Its need stays small, and extracting it
+// A long case-insensitive text is one class per letter. Its need stays small, and extracting it
 // doesn't copy the previous parts for each letter, which took 5 GB here.
 func TestLongFoldedStaysBounded(t *testing.T) {
 	stress.SkipTiny(t)

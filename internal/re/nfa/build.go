@@ -18,7 +18,7 @@ type compiler struct {
 	since    int // bytes since the last call of opt.Stop
 	err      error
 	classes  map[*hir.Class]*classAuto
-	small    map[[smallClass]hir.Range]*classAuto // by the ranges of a small class, because a letter without case recurs
+	small    map[[smallClass]hir.Range]*classAuto // by the ranges of a small class, because case-insensitive letters recur
 }
 
 var errStop = errors.New("limit passed")

@@ -53,7 +53,7 @@ func (c *compiler) class(cl *hir.Class, next ID) ID {
 }
 
 // smallClass is the largest number of ranges for which equal classes share an automaton. A
-// megabyte of letters without case has 26 such classes instead of a million, which took 700 MB.
+// megabyte of case-insensitive letters has 26 such classes instead of a million, which took 700 MB.
 const smallClass = 4
 
 func (c *compiler) automaton(cl *hir.Class) *classAuto {

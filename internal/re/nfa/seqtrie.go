@@ -8,7 +8,7 @@ import (
 )
 
 // seqNode is a common prefix of some sequences. A sequence is a pattern of fixed length, such
-// as a word without case: a set of scalar values for each position. Alternatives of sequences
+// as a case-insensitive word: a set of scalar values for each position. Alternatives of sequences
 // share prefixes in a trie like literals (see trieNode), as long as two sets at one position
 // are either equal or disjoint. Where they overlap, a new group begins.
 type seqNode struct {

@@ -281,7 +281,7 @@ func TestCatastrophic(t *testing.T) {
 	}
 }
 
-// Alternatives of words without case share their prefixes and keep their order.
+// Alternatives of case-insensitive words share their prefixes and keep their order.
 func TestFoldedAlternatives(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 22))
 	words := []string{"a", "ab", "abk", "abc", "kK", "ſs", "b", "[a-c]", "é", "[é☃]k", "", "ba", "[^a]b"}

@@ -1,8 +1,8 @@
 package vec
 
-// automaton is the one of Aho and Corasick: a trie of the literals in which each node also points to
+// automaton is the Aho-Corasick automaton: a trie of the literals in which each node also points to
 // the longest suffix of its text that is in the trie. It takes linear time for all texts and literals,
-// at about 0.2 GB/s. It takes over when the faster searches make too many comparisons in vain.
+// at about 0.2 GB/s. It takes over after too many failed comparisons of the faster searches.
 type automaton struct {
 	nodes []node
 	root  [256]uint32 // children of the root, or the root itself

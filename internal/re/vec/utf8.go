@@ -4,10 +4,10 @@ import "unicode/utf8"
 
 // ValidUTF8 reports whether b is entirely UTF-8, as utf8.Valid does.
 //
-// Every error of UTF-8 shows in two adjacent bytes, or in a byte that must continue a longer
-// sequence and doesn't, or does and must not (Keiser and Lemire, "Validating UTF-8 in less
-// than one instruction per byte"). For each pair of bytes there are three look-ups: by both
-// halves of the first byte and by the high half of the second. Each gives the errors that this
+// Every error is visible in two adjacent bytes, or in the third or fourth byte of a sequence: a
+// continuation byte is missing, or there is one too many (Keiser and Lemire, "Validating UTF-8 in
+// less than one instruction per byte"). For each pair of bytes there are three look-ups: by both
+// halves of the first byte and by the high half of the second. Each returns the errors that this
 // half allows, as bits; an error in all three results has occurred.
 func ValidUTF8(b []byte) bool { return validUTF8(current(), b) }
 

@@ -12,8 +12,6 @@
 //     repeats all of it. Two \u escapes of a surrogate pair are one character.
 //   - A lone surrogate is accepted and never matches, not even /[^a]/; nor
 //     does any set match a byte that isn't UTF-8.
-//   - Properties of strings (\p{RGI_Emoji} and its six kin, with v) are refused
-//     as unknown; \q{…} is supported.
 //   - The tables are those of package ucd, which may have an older or newer
 //     Unicode version than an engine.
 package ecma

@@ -354,7 +354,7 @@ func (p *parser) hex(start int) (atom, error) {
 	case count == 0:
 		return atom{}, p.fail(start, p.pos, "empty hexadecimal escape", `Write the character's number in the braces.`)
 	case !utf8.ValidRune(n):
-		return atom{}, p.fail(from, to, "hexadecimal escape isn't a Unicode scalar value", "The largest is 10FFFF; D800 to DFFF are none.")
+		return atom{}, p.fail(from, to, "hexadecimal escape isn't a Unicode scalar value", "The largest is 10FFFF; D800 to DFFF are not characters.")
 	}
 	return atom{r: n, fixedHex: fixed, start: start, end: to}, nil
 }
