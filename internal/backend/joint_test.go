@@ -328,7 +328,7 @@ func TestChanges(t *testing.T) {
 	if err != nil || len(log.Changes) != 3 || log.Changes[0].ID != note.ID || log.Changes[1].ID != moved.ID || log.Changes[2].ID != made.ID {
 		t.Errorf("log %+v, %v", log, err)
 	}
-	// The last change of all, then one by its id, then one by its bare id.
+	// Undo the last change of all roots, then one by its id, then one by its bare id.
 	if c := must(set.Undo(ctx, "", nil)); c.Undoes != note.ID || !strings.HasPrefix(c.Summary, "undo "+note.ID+": ") {
 		t.Errorf("undo of the last: %+v", c)
 	}
