@@ -42,7 +42,7 @@ func startTime(pid string) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	// pid (name) state ppid …: the name may contain parentheses, so search the last one.
+	// pid (name) state ppid …: the name may contain parentheses, so find the last one.
 	i := bytes.LastIndexByte(b, ')')
 	if i < 0 {
 		return 0, errNoStart
