@@ -230,7 +230,7 @@ func (c *call) textAnswer(ctx context.Context, f *form, s *textSearch, r *textFo
 	partial := c.unfinished(r.Summary)
 	a := &answer{sum: r.Summary}
 	p := &page{what: f.results, offset: s.Offset, total: r.total, limit: "max_results"}
-	c.last = r.Stopped == "" // another page doesn't help if a server didn't answer
+	c.last = r.Stopped == "" // more results can then only be on a server that didn't answer
 	if r.total.N == 0 && f.none != nil {
 		a.text = []byte(f.none(s))
 	} else {
