@@ -198,7 +198,7 @@ type Limits struct {
 	Lines        int           // matching lines
 	Blocks       int           // of matching lines whose context touches or overlaps
 	BlockLines   int           // lines of one block, if Blocks is set; the rest of it is omitted
-	LinesPerFile int           // matching lines of one file; it is read no further, so totals count no more
+	LinesPerFile int           // matching lines of one file; the rest of it is not read, so totals don't count it
 	Bytes        int           // text and paths of the answer, in whole files; the first is given whatever its size
 	LineBytes    int           // text of one line; it is cut around its first match
 	Time         time.Duration // for the whole search
