@@ -90,7 +90,7 @@ func (w *Changer) replay(undo []journal.Done, since *journal.Since, deeds map[jo
 	return h, nil
 }
 
-// aim makes the last step one that is to be undone.
+// aim adds the last step to the targets.
 func (h *past) aim(s *lineage.Step) {
 	h.targets = append(h.targets, &target{s, h.text.Clone(), h.content, map[int]journal.ID{}})
 }

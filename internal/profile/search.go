@@ -206,7 +206,7 @@ func (c *call) run(ctx context.Context, q search.Query) (*search.Result, error) 
 	if err != nil {
 		return nil, err
 	}
-	return r, spent(&r.Summary)
+	return r, budgetError(&r.Summary)
 }
 
 // unfinished returns a note that the answer is partial if the search timed out, else "".
@@ -218,7 +218,7 @@ func (c *call) unfinished(s *search.Summary) string {
 	return fmt.Sprintf("Stopped after %s: the answer is partial. Use a more specific search or path.", c.o.Time)
 }
 
-func spent(s *search.Summary) error {
+func budgetError(s *search.Summary) error {
 	if s.Stopped != search.StopBudget {
 		return nil
 	}

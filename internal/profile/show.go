@@ -113,7 +113,7 @@ func (c *call) showCounts(ctx context.Context, q search.Query, filter string) (*
 		return nil
 	})
 	if err == nil {
-		err = spent(sum)
+		err = budgetError(sum)
 	}
 	if err != nil {
 		return nil, err
