@@ -45,7 +45,7 @@ type Query struct {
 	FilesWithoutMatch bool // files that have no match; with Detail Files
 	Detail            Detail
 	Spans             bool // positions of the matches in each line
-	CountMatches      bool // count matches beside lines
+	CountMatches      bool // count matches, not only lines
 	Symbols           bool // the definition around each matching line: Line.Symbol
 	Versions          bool // FileMatch.Version; with Detail Lines, without Parts and Text
 	Binary            bool // search binary files as text
