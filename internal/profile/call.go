@@ -87,7 +87,6 @@ type answer struct {
 	reads  bool // set if a tool that can change files only read them
 }
 
-// make makes a tool.
 func (e *env) make(s *spec) *tool.Tool {
 	out := &tool.Tool{Name: s.name, Title: s.title, Description: s.about, Params: s.params, OutputSchema: schema(s.output), Hints: s.hints}
 	if e.d.spellings {

@@ -244,7 +244,6 @@ func (c *call) edits() ([]change.Edit, error) {
 	return edits, nil
 }
 
-// oneEdit reads the requested edit.
 func (c *call) oneEdit() (change.Edit, error) {
 	var none change.Edit
 	replacing := c.Given("old_text") || c.Given("new_text") || c.Bool("replace_all")
