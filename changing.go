@@ -73,10 +73,10 @@ type ReplaceOptions struct {
 // Replace fails with fault.NotFound.
 //
 // With DryRun the change is only planned: Change.Diff shows it, and Apply with its Digest
-// makes it. Change.Summary, unless Options.Summary words it, has the number of matches and
-// files; Search with Query.CountMatches has it as Summary.Matches, and
-// ReplaceOptions.Expected refuses any other. Change.Warnings name matches of a structure that
-// can't be replaced safely.
+// makes it. Unless Options.Summary is set, Change.Summary has the number of matches and files.
+// To replace only a known number of matches, pass Summary.Matches of a Search with
+// Query.CountMatches as ReplaceOptions.Expected. Change.Warnings name matches of a structure
+// that can't be replaced safely.
 func (w *Workspace) Replace(ctx context.Context, q search.Query, text string, opts *ReplaceOptions) (*change.Change, error) {
 	opts = cmp.Or(opts, &ReplaceOptions{})
 	found, err := replacer.Find(ctx, w, replacer.Query{Query: q, Replacement: text, Literal: opts.Literal, Expected: opts.Expected})
@@ -123,7 +123,7 @@ func (w *Workspace) Delete(ctx context.Context, path string, opts *change.Delete
 // counted, as its settings or MoveOptions.Links say. In another folder change.LinksUpdate
 // and change.LinksKeepTexts rewrite them, and otherwise they are neither rewritten nor
 // counted. Outside any vault, Markdown links and images are paths from the file's folder, or
-// with a leading "/" from the workspace's top, as for GitHub; wikilinks mean names anywhere.
+// with a leading "/" from the workspace's top, as for GitHub; wikilinks name files anywhere.
 func (w *Workspace) Move(ctx context.Context, from, to string, opts *change.MoveOptions) (*change.Change, error) {
 	opts = cmp.Or(opts, &change.MoveOptions{})
 	return w.one(ctx, change.Op{Verb: change.MovePath, Path: from, To: to, Links: opts.Links}, "move", &opts.Options)

@@ -129,9 +129,9 @@ func faultyActs() []faulty {
 	return list
 }
 
-// tree describes a tree like shape, but without conflict copies. If the rollback of a change fails
-// too, content that may be valuable is saved next to the file. A single fault never causes that;
-// rootfs tests this.
+// tree describes a tree like shape, but without conflict copies. These save content that may be
+// valuable if the rollback of a change fails too. A single fault never causes one; rootfs tests
+// this.
 func tree(t testing.TB, dir string) string {
 	var b strings.Builder
 	for line := range strings.Lines(shape(t, dir)) {
@@ -202,7 +202,7 @@ type outcome struct {
 func durable(calls []string, faults []hit) bool {
 	for _, f := range faults {
 		if f.err == unix.ENOSPC {
-			return false // freeing space first, the call is tried again
+			return false // the call is retried after freeing space
 		}
 	}
 	for _, c := range calls {

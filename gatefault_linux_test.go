@@ -140,8 +140,8 @@ func (g *gateTrial) call(call string) error {
 	return g.err
 }
 
-// turn starts counting system calls, of which number at fails, or stops counting. It returns the
-// count.
+// turn starts counting system calls and makes call number at fail, or stops counting. It returns
+// the count.
 func (g *gateTrial) turn(on bool, at int, err error, forever bool) (seen int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -35,8 +35,8 @@ const (
 	// Outside is a recorded change of another program: Count files, including Files new
 	// and Broken deleted ones; Path is the first. Text says when it was made.
 	Outside Verb = "outside"
-	// WentBack undid Count changes of Files files, all after the point Text. Updated of
-	// the files were changed back and Broken removed; the others were brought back.
+	// WentBack undid Count changes of Files files, all after the point Text. Of the files,
+	// Updated were changed back and Broken removed; the others were restored.
 	WentBack Verb = "go back"
 )
 
@@ -55,9 +55,9 @@ type Action struct {
 	Files   int  `json:"files,omitempty"`
 	Broken  int  `json:"broken,omitempty"`
 	ToTrash bool `json:"trash,omitempty"` // Deleted: it can be found there
-	// For Undid and UndidPart: ID is the change that was undone, and Of its action. If
-	// that was one of several files, Count of them were changed back, brought back
-	// (Files) or removed (Broken); Path is the first.
+	// For Undid and UndidPart: ID is the change that was undone, and Of its action. If it
+	// had several files, Count is their number and Path the first; Files of them were
+	// restored, Broken removed, and the others changed back.
 	ID string  `json:"id,omitempty"`
 	Of *Action `json:"of,omitempty"`
 	// Text is the text of Noted, and the new mode of SetMode.
@@ -125,8 +125,8 @@ func (a Action) String() string {
 	return a.Text
 }
 
-// Back says what an undo of several files did to them, or would do; "" if that is not
-// known.
+// Back describes the effect of an undo on several files, or the planned effect; "" if it
+// is unknown.
 func (a Action) Back(planned bool) string {
 	all, changed := a.Count, a.Count-a.Files-a.Broken
 	if a.Verb == WentBack {

@@ -16,14 +16,15 @@ type Back struct {
 	Name string
 }
 
-// Author made some of the changes that are undone.
+// Author is the author of some of the undone changes.
 type Author struct {
 	Name    string   `json:"name"` // of a client, or one of the names below
 	Changes int      `json:"changes"`
 	Files   []string `json:"files"`
 }
 
-// GitMoved begins the text of an action of Outside if git checked out another commit.
+// GitMoved is the beginning of Action.Text of an Outside change if git checked out another
+// commit.
 const GitMoved = "git moved"
 
 // Names of authors that are not clients.

@@ -43,11 +43,11 @@ type Change struct {
 
 	// MoreDiffs counts the files that the diff leaves out.
 	MoreDiffs int `json:"more_diffs,omitempty"`
-	// Exact says of an undo that everything the change did is undone, and no later change
-	// is in the same files.
+	// Exact is set for an undo of the whole change if no later change affects the same
+	// files.
 	Exact bool `json:"-"`
 
-	// Authors made the undone changes, if it went back to a point.
+	// Authors are the authors of the undone changes, if this change went back to a point.
 	Authors []Author `json:"authors,omitempty"`
 
 	DryRun    bool `json:"dry_run,omitempty"`
@@ -122,7 +122,7 @@ func (b Broken) String() string {
 type LinkReport struct {
 	Updated  int      `json:"updated"`
 	Texts    int      `json:"texts,omitempty"`    // of these, links whose displayed text was the old name and changed with it
-	TextsIn  []string `json:"texts_in,omitempty"` // the files of those, by their old path
+	TextsIn  []string `json:"texts_in,omitempty"` // the files with these links, by their old path
 	Files    []string `json:"files,omitempty"`    // rewritten, by their new path
 	Broken   int      `json:"broken"`
 	BrokenIn []string `json:"broken_in,omitempty"` // by their old path

@@ -15,7 +15,7 @@ type DiffKind uint8
 const (
 	DiffContent  DiffKind = iota // Hunks, from Old to New
 	DiffBinary                   // contents that are not text
-	DiffRenamed                  // Old is called New
+	DiffRenamed                  // Old was renamed to New
 	DiffTrashed                  // Old was moved to the trash
 	DiffRestored                 // New was restored from it
 	DiffMade                     // New is a new folder or symlink; see Entry
@@ -118,8 +118,8 @@ func plainName(prefix, name string) string {
 }
 
 // gitName prints a name for the header as git does: quoted if it has control characters,
-// quotes or backslashes, and followed by a tab if it has spaces, which would otherwise
-// end it for patch.
+// quotes or backslashes, and followed by a tab if it has spaces, since patch would
+// otherwise end the name at the first space.
 func gitName(prefix, name string) string {
 	if name == "" {
 		return "/dev/null"

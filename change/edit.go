@@ -30,9 +30,9 @@ const (
 
 // Edit is one edit of a text file. Texts, lines and spans refer to the file before the first edit of a set.
 //
-// A line ending in Old, \n or \r\n, matches either one in the file. A line ending in New
-// becomes the ending of the surrounding lines. Common beginnings and ends of Old and New are
-// not touched, so lines given only as context keep their bytes.
+// Both \n and \r\n in Old match either of them in the file. In New they become the line
+// ending of the surrounding lines. Common beginnings and ends of Old and New are not touched,
+// so lines given only as context keep their bytes.
 type Edit struct {
 	Verb EditVerb
 	Old  string // ReplaceText: the literal text
@@ -55,28 +55,28 @@ type Edit struct {
 	Verbatim   bool
 
 	// At is the path of a value in a file of JSON, YAML, TOML or ini, or in the YAML header of markdown:
-	// jobs.build.steps[2].run, servers[name=quarry].args, paths."/users".get; tags[+] is the place after the
-	// last item. Missing parents of a value are made. The bytes outside the value stay; a change that can't
-	// keep them is refused.
+	// jobs.build.steps[2].run, servers[name=quarry].args, paths."/users".get; tags[+] appends an item. Missing
+	// parents of a value are created. All bytes outside the value are kept; a change that can't keep them is
+	// refused.
 	At string
 
 	// Hunk has lines that begin with a space (context), "-" (to be removed), "+"
 	// (to be added) or "\\" (the line before has no line ending). First is the
 	// line where it should be, 0 if unknown. It is applied where its context and
 	// removed lines match exactly, except for line endings. If they match in
-	// several places, First decides, shifted as the hunks before were, provided
-	// that something confirms the numbering: Certain, a hunk that matches in one
-	// place only, or three lines of context on either side. Otherwise the place
-	// must follow the line Anchor.
+	// several places, First decides, shifted like the earlier hunks, if one of
+	// these confirms the numbering: Certain, a hunk that matches in one place
+	// only, or three lines of context on either side. Otherwise the place must
+	// follow the line Anchor.
 	//
-	// A hunk without context and removed lines is applied only if the file is empty, Certain or Loose; one
-	// with removed lines only where First points, or if its text is long and occurs once.
+	// Without context, a hunk that only adds lines is applied if the file is empty, or with Certain or Loose.
+	// One that removes lines is applied only at First, or if its text is long and occurs once.
 	Hunk   string
 	Anchor string
 	// AtStart and AtEnd say that the hunk begins where the file begins, and ends
-	// where it ends. Stated says that a person or a model may have written the
-	// hunk: a place at the very line First need not be at these edges, and one with
-	// little context need not be at its line.
+	// where it ends. Stated says that a person or a model may have written the hunk:
+	// then a match at line First need not be at the start or end of the file, and a
+	// hunk with little context need not match at line First.
 	AtStart, AtEnd, Stated bool
 	// Certain says that the hunk was made for this exact file.
 	Certain bool

@@ -95,7 +95,7 @@ func (e *OmissionError) Unwrap() error { return fault.InvalidArgument }
 
 // Hint says how to proceed.
 func (e *OmissionError) Hint() string {
-	return "give the new text in full, or make several smaller edits; a line that is really meant so can be inserted by its number"
+	return "give the new text in full, or make several smaller edits; to write this very line, insert it by its line number"
 }
 
 // AmbiguousError says that a text occurs more than once and the edit doesn't select an
@@ -269,7 +269,7 @@ func (e *PartialError) Hint() string {
 }
 
 // ErrRolledBack is returned for a change that its caller cancelled half-way.
-var ErrRolledBack = fault.New(fault.Timeout, "the change was cancelled, and what it had done is rolled back: nothing was changed", "")
+var ErrRolledBack = fault.New(fault.Timeout, "the change was cancelled and rolled back: nothing was changed", "")
 
 // Partly describes the part on disk of a change that failed half-way and could not be rolled back.
 type Partly struct {
@@ -328,7 +328,7 @@ func (e *PendingError) Error() string {
 	return fmt.Sprintf("the change waits for a person's decision as %s; nothing is written yet", e.ID)
 }
 
-// Unwrap gives the code: the wait was over.
+// Unwrap gives the code: the wait timed out.
 func (e *PendingError) Unwrap() error { return fault.Timeout }
 
 // Hint says how to proceed.

@@ -14,7 +14,7 @@ const (
 )
 
 // OneLine returns a caller's text as it is stored: one line of at most max characters, with escapes for
-// characters that would steer a terminal or be invisible. A cut is marked.
+// characters that would control a terminal or be invisible. A cut is marked.
 func OneLine(text string, max int) string {
 	if len(text) <= max && !strings.ContainsFunc(text, unshown) {
 		return text

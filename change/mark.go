@@ -7,7 +7,7 @@ import "time"
 //
 // A mark of a file tool names Paths: changes to these files while it lasts are the tool's own ("Edit by
 // claude-code"). A mark of a shell command has a Command and no Paths: changes while it lasts are reported as
-// made during it, which is no claim about who wrote a line. Marks may overlap, also marks of several
+// made during it, without claiming that the command made them. Marks may overlap, also marks of several
 // sessions.
 //
 // A begin waits until earlier changes are recorded separately, and makes sure that the contents of Paths are
@@ -49,10 +49,10 @@ type Recording struct {
 	On bool `json:"on"`
 	// Starting says that a process will record once it has read the files.
 	Starting bool `json:"starting,omitempty"`
-	// Since is when all files had been read: later changes are recorded. Zero is not known.
+	// Since is when all files had been read: later changes are recorded. Zero means unknown.
 	Since time.Time `json:"since,omitzero"`
-	// Files are covered, and of these TooLarge, OverBudget and Unreadable have no
-	// contents kept.
+	// Files counts the covered files. TooLarge, OverBudget and Unreadable count those of
+	// them whose contents are not kept.
 	Files      int `json:"files"`
 	TooLarge   int `json:"too_large,omitempty"`
 	OverBudget int `json:"over_budget,omitempty"`
@@ -63,7 +63,7 @@ type Recording struct {
 	// Bytes is the disk space of contents and entries, MaxBytes the limit.
 	Bytes    int64 `json:"bytes"`
 	MaxBytes int64 `json:"max_bytes"`
-	// Unwatched folders are only compared on request.
+	// Unwatched counts the folders that are only compared on request.
 	Unwatched int `json:"unwatched,omitempty"`
 	// Problem says why nothing is being recorded.
 	Problem string `json:"problem,omitempty"`

@@ -69,7 +69,7 @@ func ParseTime(s string, now time.Time) (time.Time, error) {
 	if d, err := time.ParseDuration(s); err == nil && d >= 0 {
 		return now.Add(-d), nil
 	}
-	return now, fmt.Errorf("%q is no time: it is 2h, 3d or 2weeks, or a date such as 2026-05-01", s)
+	return now, fmt.Errorf("invalid time %q: use 2h, 3d or 2weeks, or a date such as 2026-05-01", s)
 }
 
 func hasWord(words, word string) bool {

@@ -50,7 +50,7 @@ type Entry struct {
 }
 
 // FuzzyFits is the lowest score of a path that matches by names, words, initials or with
-// a typo. Lower scores only have the letters in this order, scattered over the path.
+// a typo. A path with a lower score only contains the letters in order, scattered.
 const FuzzyFits = 6000
 
 // FindResult is the answer to a FindQuery.
@@ -81,7 +81,7 @@ type Chunk struct {
 // CodeResult is the answer to a CodeQuery, best first.
 type CodeResult struct {
 	Chunks []Chunk
-	Total  int // number of chunks without a Limit: the best of each file
+	Total  int // number of chunks without a Limit: one for each ranked file
 	Summary
 }
 

@@ -5,8 +5,8 @@ import "time"
 // IndexStatus describes the index of a workspace.
 type IndexStatus struct {
 	State     string `json:"state"`   // ready, indexing, not_found, failed
-	Remote    bool   `json:"remote"`  // another process holds it
-	PID       int    `json:"pid"`     // the process that holds it
+	Remote    bool   `json:"remote"`  // another process owns it
+	PID       int    `json:"pid"`     // the process that owns it
 	Version   string `json:"version"` // version of its program
 	Dir       string `json:"dir"`     // folder of the index
 	Files     int    `json:"files"`
@@ -56,5 +56,5 @@ type Verification struct {
 	Listed   int   `json:"listed"`   // paths listed by the index and by a walk
 	Searches int   `json:"searches"` // made with the index and by a scan
 	Faults   int   `json:"faults"`   // differences; anything but 0 is a bug
-	Remote   bool  `json:"remote"`   // another process holds the index, so only its answers were compared
+	Remote   bool  `json:"remote"`   // another process owns the index, so only its answers were compared
 }

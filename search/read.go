@@ -19,7 +19,7 @@ type Info struct {
 
 // ReadOptions select a part of a file; nil is all of it.
 type ReadOptions struct {
-	Start, End int // lines, from 1, both inclusive; 0 is the first and the last
+	Start, End int // lines, from 1, both inclusive; 0 means the first or the last line
 	MaxLines   int // 0 is no limit
 	MaxBytes   int // of text; 0 is no limit. At least a part of the first line is returned
 }

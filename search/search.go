@@ -45,7 +45,7 @@ type Query struct {
 	FilesWithoutMatch bool // files that have no match; with Detail Files
 	Detail            Detail
 	Spans             bool // positions of the matches in each line
-	CountMatches      bool // count matches beside lines
+	CountMatches      bool // count matches, not only lines
 	Symbols           bool // the definition around each matching line: Line.Symbol
 	Versions          bool // FileMatch.Version; with Detail Lines, without Parts and Text
 	Binary            bool // search binary files as text
@@ -198,7 +198,7 @@ type Limits struct {
 	Lines        int           // matching lines
 	Blocks       int           // of matching lines whose context touches or overlaps
 	BlockLines   int           // lines of one block, if Blocks is set; the rest of it is omitted
-	LinesPerFile int           // matching lines of one file; it is read no further, so totals count no more
+	LinesPerFile int           // matching lines of one file; the rest of it is not read, so totals don't count it
 	Bytes        int           // text and paths of the answer, in whole files; the first is given whatever its size
 	LineBytes    int           // text of one line; it is cut around its first match
 	Time         time.Duration // for the whole search

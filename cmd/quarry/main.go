@@ -14,8 +14,8 @@ import (
 func main() {
 	ctx, cancel := context.WithCancel(context.Background())
 	if cli.ChangesNothing(os.Args[1:]) {
-		// To listen for signals starts threads. Most searches end before a person could
-		// interrupt them, and until then a signal ends the process as it always does.
+		// Listening for signals starts threads, and most searches end before a person could
+		// interrupt them. Until then, a signal simply ends the process.
 		time.AfterFunc(patience, func() { listen(cancel) })
 	} else {
 		listen(cancel)

@@ -61,7 +61,7 @@ type target struct {
 }
 
 // errUnknownPast means that the edits of a change can't be traced to the present content.
-var errUnknownPast = errors.New("what the change did to the file is not known exactly")
+var errUnknownPast = errors.New("the exact edits of the change in the file are not known")
 
 // replay follows a file from the oldest of some operations, given newest first, to the
 // present.
@@ -90,7 +90,7 @@ func (w *Changer) replay(undo []journal.Done, since *journal.Since, deeds map[jo
 	return h, nil
 }
 
-// aim makes the last step one that is to be undone.
+// aim adds the last step to the targets.
 func (h *past) aim(s *lineage.Step) {
 	h.targets = append(h.targets, &target{s, h.text.Clone(), h.content, map[int]journal.ID{}})
 }

@@ -63,7 +63,7 @@ type spans struct {
 	w     *Changer
 	files []*spanned
 	other []*turned // folders, links and modes
-	// Several entries with one path are in the order of files and other.
+	// Entries with the same path are in the order of the lists files and other.
 	fileAt map[rootfs.Path][]*spanned
 	turnAt map[rootfs.Path][]*turned
 	inside map[rootfs.Path]int // the number of files in each folder, at any depth

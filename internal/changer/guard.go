@@ -85,10 +85,10 @@ func (w *Changer) guardOp(ctx context.Context, op *journal.Op) error {
 	after := op.NewData
 	if after == nil {
 		if w.root.Policy().ByContent(op.Path.String()) && (op.Kind != journal.Replace || op.Edits == nil) {
-			return nil // an undo restores content that was readable
+			return nil // an undo, and its content was readable before
 		}
 		if op.Kind != journal.Replace || op.Edits == nil {
-			return errGuarded // as for an undo, whose content is in the journal
+			return errGuarded // an undo, whose content is only in the journal
 		}
 		var err error
 		if after, err = applied(before, op.Edits); err != nil {

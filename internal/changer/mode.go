@@ -33,8 +33,8 @@ func (p *planner) mode(t *task, path, shown rootfs.Path) error {
 	return nil
 }
 
-// withExecutable returns m with execute permission for everyone who may read, or for no
-// one. git records nothing else of a mode.
+// withExecutable returns m with execute permission for everyone who may read, or without
+// any. git records nothing else of a mode.
 func withExecutable(m fs.FileMode, executable bool) fs.FileMode {
 	if executable {
 		return m | m&0o444>>2

@@ -102,7 +102,7 @@ func newMutation(rng *rand.Rand) *mutation {
 		m.kind = "wrong numbers"
 		// A wrong number is undetectable if the same lines also occur there.
 		stated = 1 + rng.IntN(len(lines))
-		if standsAt(lines, lines[from:to], stated-1) && stated != from+1 {
+		if occursAt(lines, lines[from:to], stated-1) && stated != from+1 {
 			stated = len(lines) + 50
 		}
 	case 3:
@@ -116,7 +116,7 @@ func newMutation(rng *rand.Rand) *mutation {
 				pad[i] = fmt.Sprintf("pad %d", rng.IntN(1000))
 			}
 			before = append(append(append([]string(nil), pad...), copied...), before...)
-			if standsAt(append(append(append([]string(nil), before...), middle...), after...), lines[from:to], stated-1) {
+			if occursAt(append(append(append([]string(nil), before...), middle...), after...), lines[from:to], stated-1) {
 				stated = 0 // the number must not point to the copy
 			}
 		}
@@ -143,8 +143,8 @@ func newMutation(rng *rand.Rand) *mutation {
 	return m
 }
 
-// standsAt reports whether lines contain block at index at.
-func standsAt(lines, block []string, at int) bool {
+// occursAt reports whether lines contain block at index at.
+func occursAt(lines, block []string, at int) bool {
 	if at < 0 || at+len(block) > len(lines) {
 		return false
 	}

@@ -140,8 +140,8 @@ func (s *source) isBlob(id string) bool {
 	return len(plain) < len(s.data) && is(int64(len(plain)), bytes.NewReader(plain))
 }
 
-// rested returns a conflict if a large file was modified since it was opened.
-func (s *source) rested() error {
+// checkUnchanged returns a conflict if a large file was modified since it was opened.
+func (s *source) checkUnchanged() error {
 	if s.file == nil {
 		return nil
 	}
@@ -221,7 +221,7 @@ func (s *source) step(w *Changer, c *textedit.Change, shown string) (step, error
 	list, ok := fewEdits(c)
 	next, err := s.edited(c, list)
 	if err == nil {
-		err = s.rested()
+		err = s.checkUnchanged()
 	}
 	if err != nil {
 		return step{}, err

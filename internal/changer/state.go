@@ -165,7 +165,7 @@ func (w *Changer) cleanAround(ctx context.Context, changes []journal.Entry) {
 	}
 }
 
-// cleanTrash removes what an interrupted deletion left in a trash.
+// cleanTrash removes leftovers of an interrupted deletion from a trash.
 func (w *Changer) cleanTrash(ctx context.Context, kind change.TrashKind) {
 	bin, err := w.bin(kind)
 	if err == nil {

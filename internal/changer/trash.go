@@ -200,8 +200,8 @@ func (w *Changer) locateTrashed(u *journal.Unfinished) error {
 	return nil
 }
 
-// zones is how much local times in trash records may differ: other machines use other
-// time zones, and this one may have changed its own.
+// zones is the largest difference between local times in trash records: other machines use
+// other time zones, and this one may have changed its own.
 const zones = 26 * time.Hour
 
 // findTrashed finds the trash ids of the files that an interrupted change deleted.

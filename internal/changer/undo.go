@@ -47,7 +47,7 @@ func (w *Changer) Undo(ctx context.Context, id string, o change.Options) (*chang
 		defer done()
 	}
 	c, err := w.undoEntry(ctx, entry, o)
-	for again := (&retry{}); hindered(err) && again.after(ctx, err); {
+	for again := (&retry{}); changedMeanwhile(err) && again.after(ctx, err); {
 		c, err = w.undoEntry(ctx, entry, o)
 	}
 	if c != nil && id == "" {
@@ -56,9 +56,9 @@ func (w *Changer) Undo(ctx context.Context, id string, o change.Options) (*chang
 	return c, err
 }
 
-// hindered reports whether err means that a file was changed between reading and writing
+// changedMeanwhile reports whether err means that a file was changed between reading and writing
 // it.
-func hindered(err error) bool {
+func changedMeanwhile(err error) bool {
 	var at *fault.PathError
 	var refused *change.UndoError
 	return errors.As(err, &at) && at.Kind == fault.Conflict && !errors.As(err, &refused)
@@ -116,7 +116,7 @@ func (w *Changer) undoUnlocked(ctx context.Context, entry journal.Entry, o chang
 		Undoes: string(plan.Change.Undoes), PartOf: string(plan.Change.PartOf), Warnings: warnings,
 	}
 	if did := &plan.Change.Did; ofSeveral(did.Of) {
-		did.Path, did.Count, did.Files, did.Broken = brings(plan.Change.Ops)
+		did.Path, did.Count, did.Files, did.Broken = countAffected(plan.Change.Ops)
 	}
 	record(c, plan.Change.Did, o.Summary, o.Client)
 	c.Proposal, c.Rule = o.Proposal, o.Rule
@@ -455,9 +455,9 @@ func ofSeveral(a *change.Action) bool {
 	return a != nil && (a.Verb == change.Outside || a.Verb == change.Applied)
 }
 
-// brings counts the files affected by operations, and how many of them are restored and
+// countAffected counts the files affected by operations, and how many of them are restored and
 // removed. It also returns the path of the first.
-func brings(ops []journal.Op) (first string, all, back, removed int) {
+func countAffected(ops []journal.Op) (first string, all, back, removed int) {
 	var kinds [2]map[rootfs.Path]bool // made, removed
 	for i := range kinds {
 		kinds[i] = map[rootfs.Path]bool{}

@@ -87,7 +87,7 @@ func (w *Changer) undoTo(ctx context.Context, o change.Options) (*change.Change,
 	}
 	did := change.Action{Verb: change.WentBack, Count: len(entries), Text: o.To.Name}
 	var back int
-	_, did.Files, back, did.Broken = brings(plan.Change.Ops)
+	_, did.Files, back, did.Broken = countAffected(plan.Change.Ops)
 	did.Updated = did.Files - back - did.Broken
 	record(c, did, o.Summary, o.Client)
 	c.Proposal, c.Rule = o.Proposal, o.Rule
@@ -199,9 +199,8 @@ func (w *Changer) carryBack(ctx context.Context, plan *journal.Plan, k int, at r
 	return nil, nil
 }
 
-// after lists the entries that must be undone to go back to a point, newest first. If
-// only one author's changes are undone, these are the ones in effect, and undos are not
-// undone.
+// after lists the entries that must be undone to go back to a point, newest first. For a
+// single author it omits undos and changes that are already undone.
 func (w *Changer) after(to *change.Back) ([]journal.Entry, error) {
 	var list []journal.Entry
 	all, err := w.state.journal.List(0)

@@ -113,7 +113,7 @@ func (p *planner) overwriteLarge(ctx context.Context, t *task) error {
 			diff.Kind = change.DiffContent
 			diff.Hunks, diff.Cut = textedit.DiffLarge(old.text, textfile.InMemory(doc), p.limits())
 		}
-		return diff, old.rested()
+		return diff, old.checkUnchanged()
 	})
 }
 

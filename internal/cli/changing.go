@@ -321,7 +321,7 @@ func toAllow(action render.Action, paths ...string) string {
 	return ""
 }
 
-// fromHere returns a full path relative to the current folder.
+// fromHere makes an absolute path relative to the current folder.
 func fromHere(path string) string {
 	here, err := env.RealPath(".")
 	if err != nil {

@@ -217,7 +217,7 @@ func (o *fdOutput) batch(words []string) error {
 			continue
 		}
 		if at >= 0 {
-			return errors.New("--exec-batch takes one placeholder, as {}, and no second")
+			return errors.New("--exec-batch takes one placeholder only, such as {}")
 		}
 		at = i
 	}

@@ -15,5 +15,5 @@ func ownerTest(s string) (func(path string) bool, error) {
 	if s == "" {
 		return nil, nil
 	}
-	return nil, errors.New("--owner is not there on this system")
+	return nil, errors.New("--owner is not available on this system")
 }

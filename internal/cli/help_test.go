@@ -17,7 +17,7 @@ import (
 	"quarry/internal/stress"
 )
 
-// Each sample in quarry help syntax matches the text listed as a match, and not the other.
+// Each sample in quarry help syntax matches its first text and not its second.
 func TestSyntaxSamples(t *testing.T) {
 	for _, syn := range manual.Syntaxes {
 		for _, e := range syn.Samples {
@@ -32,7 +32,7 @@ func TestSyntaxSamples(t *testing.T) {
 	}
 }
 
-// Each sample in quarry help globs lists the file that it should, and not the other.
+// Each sample in quarry help globs lists its first file and not its second.
 func TestGlobSamples(t *testing.T) {
 	for _, g := range manual.Globs {
 		dir := t.TempDir()

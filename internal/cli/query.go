@@ -59,7 +59,7 @@ func (f *searchFlags) query(args []string, stdin io.Reader) (q search.Query, pat
 // structured makes the query's pattern a structural one: code with holes.
 func (f *searchFlags) structured(q *search.Query) error {
 	if len(q.Patterns) != 1 || f.fixed || f.pcre || f.letters != "" || f.whole != "" || f.given["syntax"] || f.given["replace"] {
-		return errors.New("--structure takes one pattern: -F, -P, -i, -S, -w, -x, --syntax and --replace mean nothing there\n  quarry replace --structure rewrites code")
+		return errors.New("--structure takes one pattern: -F, -P, -i, -S, -w, -x, --syntax and --replace have no effect there\n  quarry replace --structure rewrites code")
 	}
 	p, err := structure.Compile(q.Patterns[0], f.sign())
 	if err != nil {

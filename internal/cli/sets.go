@@ -228,7 +228,7 @@ func (f *replaceFlags) run(ctx context.Context, args []string) error {
 	}
 	if f.structure {
 		if f.fixed || f.literal || f.ignoreCase || f.word {
-			return errors.New("--structure takes code with holes: -F, --literal, -i and -w mean nothing there")
+			return errors.New("--structure takes code with holes: -F, --literal, -i and -w have no effect there")
 		}
 		q.Structure, q.Hole, q.Pattern = args[0], f.hole, ""
 		if len(f.also) > 0 {

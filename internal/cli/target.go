@@ -140,7 +140,7 @@ func (w *workspaces) target(root, given string) (target, error) {
 	}
 	if err := names.CheckTyped(given); err != nil {
 		if strings.ContainsAny(given, "*?") { // Unix shells expand globs themselves
-			err = fmt.Errorf("no file is called so; -g %s takes the files that match", given)
+			err = fmt.Errorf("no file has this name; -g %s selects the files that match", given)
 		}
 		return t, env.PathError(given, err)
 	}

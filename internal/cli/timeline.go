@@ -101,7 +101,7 @@ func authors(plan *change.Change) string {
 	return b.String()
 }
 
-var errOthers = fault.New(fault.InvalidArgument, "changes of other authors would be undone, and nothing was", "say --all for all of them, or --by AUTHOR for those of one; --dry-run shows what they did")
+var errOthers = fault.New(fault.InvalidArgument, "this would undo changes of other authors, so nothing was undone", "say --all for all of them, or --by AUTHOR for those of one; --dry-run shows what they did")
 
 // agree asks the user for confirmation on a terminal.
 func (c *changer) agree() error {

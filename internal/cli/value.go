@@ -86,7 +86,7 @@ func (f *valueFlags) valueEdit(args []string) (*change.Edit, error) {
 	}
 	switch {
 	case len(args) > 3:
-		return nil, fmt.Errorf("there is a file, a path and one new value, not %d arguments: quote a text with blanks", len(args))
+		return nil, fmt.Errorf("expected a file, a path and one new value, not %d arguments: quote a text with blanks", len(args))
 	case kinds > 1:
 		return nil, errors.New("give one of NEW, --delete and --rename")
 	case f.append && len(args) < 3:

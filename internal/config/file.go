@@ -132,7 +132,7 @@ func Load(env Env) (*File, error) {
 	case err != nil:
 		return nil, err
 	case !outside.Ours(info):
-		return nil, fmt.Errorf("%s belongs to another user, who could lift every limit by it; name a file of your own with QUARRY_CONFIG, or use --no-config", name)
+		return nil, fmt.Errorf("%s belongs to another user, who could remove every limit with it; name a file of your own with QUARRY_CONFIG, or use --no-config", name)
 	}
 	return Parse(name, data, homeDir(env))
 }

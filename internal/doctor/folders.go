@@ -34,7 +34,8 @@ func (x *exam) checkPlaces(context.Context) error {
 	return nil
 }
 
-// place is one of Quarry's folders.
+// place is one of Quarry's folders, with texts for findings: its contents, the effect if it
+// is missing, and the environment variable that moves it.
 type place struct{ dir, holds, without, variable string }
 
 func (x *exam) checkPlace(p *place) {

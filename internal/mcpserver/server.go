@@ -199,7 +199,6 @@ func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallT
 	return run(ctx)
 }
 
-// run runs a tool.
 func (s *Server) run(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	ctx, done := withProgress(ctx, req)
 	defer done()

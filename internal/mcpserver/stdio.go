@@ -55,7 +55,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 
 // ErrUnended means that a call was still running at the end of the grace period. Its
 // resources can't be closed; the process should exit.
-var ErrUnended = errors.New("a call under way did not end in time")
+var ErrUnended = errors.New("a running call did not end in time")
 
 // lineTransport is an SDK transport with an existing connection.
 type lineTransport struct{ conn *lineConn }
@@ -342,8 +342,8 @@ func mayHaveLoneSurrogate(text []byte) bool {
 	return bytes.Contains(text, []byte(`\ud`)) || bytes.Contains(text, []byte(`\uD`))
 }
 
-// nullID is the error for a request whose id is null. Its response could not be told from
-// that to another one.
+// nullID is the error for a request whose id is null: its response could not be matched to
+// the request.
 const nullID = "the id is null: leave it out for a notification, or give a string or a number"
 
 // sameID is the error for a batch with duplicate ids.
@@ -354,7 +354,7 @@ const sameID = "two requests of the batch have the same id: their answers could 
 const notUTF8 = "the message is not valid UTF-8"
 
 // inexact is the error for an id that exactID rejects.
-const inexact = "the id is not a whole number below 2^53, or a string: it could not be given back as it came"
+const inexact = "the id is not a whole number below 2^53, or a string: the response could not repeat it exactly"
 
 // maxRefusals limits the refusals waiting for a client that doesn't read. Further ones
 // are dropped after refusalWait.

@@ -178,9 +178,9 @@ func TestBrowserUndoesInARow(t *testing.T) {
 	}
 }
 
-// After u the next u undoes an earlier change of the same agent, and U makes what was undone again. To
-// choose a point, changes of all agents are in order of time. A moved file is one file in the list and
-// in the head. A message about a failure has no green mark.
+// Pressing u again undoes an earlier change of the same agent, and U redoes it. Points to go back to are
+// ordered by time, for all agents together. A moved file counts once in the list and in the head. A
+// message about a failure has no green mark.
 func TestBrowserUndoesOneAgent(t *testing.T) {
 	s := serveAgents(t, map[string]string{"a.txt": "0\n", "b.txt": "0\n", "c.txt": "c\n", "d.txt": "d\n"})
 	one, other := s.agent(t, "claude-code", 0), s.agent(t, "cursor", 0)
@@ -219,7 +219,7 @@ func TestBrowserUndoesOneAgent(t *testing.T) {
 	s.becomes(t, "a.txt", "2\n")
 	b.keys("U")
 	b.has(".toast.bad", "not undone")
-	// The other files are those that the list shows, and a question opens at its title.
+	// The button counts the same files as the list, and a question opens at its title.
 	other.call("write_file", text("d.txt", 1))
 	b.keys("k")
 	b.has(".notice.warn button", "Undo the other file")

@@ -29,7 +29,7 @@ type wireChange struct {
 	Quoted   bool      `json:"quoted,omitempty"` // the client gave the summary
 	Session  string    `json:"session,omitempty"`
 	Paths    []string  `json:"paths"`
-	Files    int       `json:"files"` // number of files, also if Paths lists fewer
+	Files    int       `json:"files"` // number of files, even if Paths lists fewer
 	Undoes   string    `json:"undoes,omitempty"`
 	UndoneBy string    `json:"undone_by,omitempty"`
 	Pending  bool      `json:"pending,omitempty"`

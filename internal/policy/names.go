@@ -41,9 +41,9 @@ var (
 // classify judges one name. It does not allocate, and costs about 10 ns for an ordinary name,
 // because a walker calls it for every entry.
 //
-// Protected are the names of protected.txt in every spelling under which some file system
-// opens the same folder, even if ours would not: a synced or mounted workspace is used by
-// several systems. Secret names are judged likewise.
+// The names of protected.txt are protected in every spelling under which some file system
+// opens the same folder, even if this system would not: a synced or mounted workspace is
+// used by several systems. Secret names are treated likewise.
 //   - any case, with Unicode's simple folding (ſ is s, K is k) and ı, İ as i;
 //   - with ignorable code points inside, which HFS+ drops (.g\u200cit);
 //   - full-width letters (．ｇｉｔ);

@@ -58,7 +58,7 @@ type failedPath struct {
 
 // folderReplaced is added once after the workspace's folder was replaced, to the next
 // answer of any tool.
-const folderReplaced = "the workspace's folder was replaced since the last answer: this is of the one in its place; read files again before changing them"
+const folderReplaced = "the workspace's folder was replaced since the last answer: this answer is about the new folder; read files again before changing them"
 
 // replaced adds to an error that the folder was replaced: a missing file may have been
 // in the old folder.

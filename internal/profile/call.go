@@ -24,8 +24,8 @@ type env struct {
 	ws    *quarry.Workspace
 	d     *dialect
 	o     Options
-	names []string // of the available tools
-	made  madeHere // changes made by calls without a session
+	names []string  // of the available tools
+	conn  connState // shared by calls without a session
 }
 
 // limits returns the limits of an answer's text. They leave some room for the lines after
@@ -68,7 +68,7 @@ type call struct {
 	told    bool // the receipt already counts the files not searched
 	sampled bool // the answer shows samples of the replaced texts
 	exact   bool // the request states each old and new text literally
-	made    *madeHere
+	conn    *connState
 
 	tried   []string          // paths that may be names of notes
 	asNotes map[string]string // paths resolved to notes
@@ -84,10 +84,9 @@ type answer struct {
 	sum    *search.Summary
 	cut    string
 	images []tool.Image
-	reads  bool // a tool that can change files changed none
+	reads  bool // set if a tool that can change files only read them
 }
 
-// make makes a tool.
 func (e *env) make(s *spec) *tool.Tool {
 	out := &tool.Tool{Name: s.name, Title: s.title, Description: s.about, Params: s.params, OutputSchema: schema(s.output), Hints: s.hints}
 	if e.d.spellings {
@@ -104,7 +103,7 @@ func (e *env) make(s *spec) *tool.Tool {
 		if e.ws == nil {
 			return nil, errors.New("the tools were made without a workspace")
 		}
-		c := &call{env: e, Args: args, tool: out, client: tool.ClientOf(ctx), made: e.madeIn(ctx)}
+		c := &call{env: e, Args: args, tool: out, client: tool.ClientOf(ctx), conn: e.connOf(ctx)}
 		if !out.Hints.ReadOnly && e.o.MayChange != nil {
 			if err := e.o.MayChange(ctx); err != nil {
 				return nil, err
@@ -128,7 +127,7 @@ func (e *env) make(s *spec) *tool.Tool {
 			if !cut {
 				break
 			}
-			shorter := &call{env: e, Args: args, tool: out, client: c.client, made: c.made, asNotes: c.asNotes, narrow: share}
+			shorter := &call{env: e, Args: args, tool: out, client: c.client, conn: c.conn, asNotes: c.asNotes, narrow: share}
 			if a, err = s.run(progress.With(ctx, &shorter.watch), shorter); err == nil {
 				c = shorter
 			}
@@ -191,10 +190,10 @@ func (c *call) result(ctx context.Context, a *answer) (*tool.Result, error) {
 		said = append(said, folderReplaced)
 	}
 	var at []string
-	if c.madeChange(a) && c.made != &c.env.made && !c.made.said("root") {
+	if c.madeChange(a) && c.conn != &c.env.conn && !c.conn.said("root") {
 		at = c.checkouts()
 	}
-	if c.overlay && (c.made == &c.env.made || !c.made.said(onOverlay)) {
+	if c.overlay && (c.conn == &c.env.conn || !c.conn.said(onOverlay)) {
 		said = append(said, onOverlay)
 	}
 	if r, ok := a.data.(interface{ add([]string) }); ok && c.d.receipts && len(said)+len(at) > 0 {

@@ -53,13 +53,13 @@ func (c *call) changed(change *change.Change, sentence string) *answer {
 		a.text = append(a.text, render.Extent(change)...)
 	}
 	if !c.d.shows {
-		data.Broken = nil // the documents of such dialects don't have this field
+		data.Broken = nil // not in the documented answers of these dialects
 	}
 	a.broken(data.Broken)
 	if change.ID != "" {
 		a.receipt = append(a.receipt, "change "+change.ID)
 		if change.Undoes == "" && change.PartOf == "" {
-			c.made.add(change.ID)
+			c.conn.add(change.ID)
 		}
 	}
 	if change.Unchanged {
@@ -108,7 +108,7 @@ func (c *call) preview(a *answer, change *change.Change) {
 	}
 	text := strings.TrimSuffix(change.Diff, "\n")
 	if c.d.shows && !c.Bool("diff") && len(text) > render.HunkBytes {
-		if c.sampled { // the answer's samples of replaced texts are shorter
+		if c.sampled { // the answer already shows samples of the replaced texts
 			a.receipt = append(a.receipt, "diff: true shows every line")
 			return
 		}
@@ -244,7 +244,6 @@ func (c *call) edits() ([]change.Edit, error) {
 	return edits, nil
 }
 
-// oneEdit reads the requested edit.
 func (c *call) oneEdit() (change.Edit, error) {
 	var none change.Edit
 	replacing := c.Given("old_text") || c.Given("new_text") || c.Bool("replace_all")
@@ -434,7 +433,7 @@ func (c *call) move(ctx context.Context, note bool) (*answer, error) {
 		return nil, err
 	}
 	if note := c.existing(from); isNote(into(to, note)) {
-		from = note // a note named without .md is moved to a name without .md
+		from = note // a name without .md means the note only if the destination is a note
 	}
 	to = into(to, strings.TrimRight(from, `/\`))
 	opts := &change.MoveOptions{Options: *c.changing()}
@@ -445,7 +444,7 @@ func (c *call) move(ctx context.Context, note bool) (*answer, error) {
 	switch {
 	case c.Given("update_links") && !c.Bool("update_links"):
 		opts.Links = change.LinksLeave
-	case c.Given("update_links") || c.d.noteNames: // the profile notes promises that links follow
+	case c.Given("update_links") || c.d.noteNames: // the profile notes documents that it updates links
 		opts.Links = change.LinksUpdate
 	}
 	if c.Bool("keep_texts") && opts.Links != change.LinksLeave {

@@ -93,7 +93,7 @@ type dialect struct {
 	omitsKnown bool
 	// hidesVersions omits the versions of changed files, which edits by text don't need.
 	hidesVersions bool
-	// saysOnce reports the files that searches omit only once per session.
+	// saysOnce mentions omitted files once per session, not in every answer.
 	saysOnce bool
 	// oldNames reports where the old name of a moved file still occurs.
 	oldNames bool

@@ -55,7 +55,6 @@ func briefly(list []spec, names ...string) []spec {
 	return list
 }
 
-// noteLines is search_files. The vault's own search_files has neither counts nor files
 // noteLines is search_files. The vault's own search_files neither counts matches nor lists
 // files without a match. It uses JavaScript's syntax, while replace_in_files uses Rust's.
 // In trials each agent lost a turn to (?i), and read whole lines to count them.

@@ -60,7 +60,7 @@ func (c *call) showMatches(ctx context.Context, q search.Query, filter string) (
 		return nil
 	})
 	if err == nil {
-		err = spent(sum)
+		err = budgetError(sum)
 	}
 	if err != nil {
 		return nil, err

@@ -93,7 +93,7 @@ func (c *call) mostMatches(ctx context.Context, q search.Query, most int) ([]cou
 	if sum.Stopped == search.StopFiles {
 		sum.Stopped = "" // all files are counted
 	}
-	return files, sum, spent(sum)
+	return files, sum, budgetError(sum)
 }
 
 // read searches the files of a page again to get their lines. Files that were deleted or

@@ -90,7 +90,6 @@ func toolsOf(t testing.TB, set *quarry.Workspace, o profile.Options) *tool.Regis
 	return r
 }
 
-// call calls a tool.
 func call(t testing.TB, r *tool.Registry, name, args string) *tool.Result {
 	t.Helper()
 	res, err := r.Call(t.Context(), name, json.RawMessage(args))

@@ -107,18 +107,18 @@ func undo(ctx context.Context, c *call) (*answer, error) {
 	}
 	// Without an id, undo the last change of this connection. Changes made by other
 	// clients can only be undone by id.
-	for id := c.made.last(); id != ""; id = c.made.last() {
+	for id := c.conn.last(); id != ""; id = c.conn.last() {
 		change, err := c.ws.Undo(ctx, id, c.changing())
 		switch {
 		case err == nil:
 			if !change.DryRun {
-				c.made.drop(id)
+				c.conn.drop(id)
 			}
 			return c.changed(change, render.Undone(change)), nil
 		case !c.undone(ctx, id):
 			return nil, c.undoError(ctx, err)
 		}
-		c.made.drop(id) // the change was already undone
+		c.conn.drop(id) // the change was already undone
 	}
 	return nil, c.needsID(ctx)
 }
@@ -178,9 +178,9 @@ func (c *call) latest(ctx context.Context) (string, error) {
 	return list, nil
 }
 
-// madeHere holds the ids of the changes that one connection has made and not undone, and
-// the remarks it was given.
-type madeHere struct {
+// connState holds the ids of the changes that one connection has made and not undone, the
+// remarks it was given, and the files it knows.
+type connState struct {
 	mu   sync.Mutex
 	ids  []string
 	told []string // remarks that are made only once
@@ -189,7 +189,7 @@ type madeHere struct {
 }
 
 // said records a remark and reports whether it was made before.
-func (m *madeHere) said(text string) bool {
+func (m *connState) said(text string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if slices.Contains(m.told, text) {
@@ -204,7 +204,7 @@ func (m *madeHere) said(text string) bool {
 // maxMade limits the changes remembered; older changes can only be undone by id.
 const maxMade = 1000
 
-func (m *madeHere) add(id string) {
+func (m *connState) add(id string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.ids = append(m.ids, id); len(m.ids) > maxMade {
@@ -212,7 +212,7 @@ func (m *madeHere) add(id string) {
 	}
 }
 
-func (m *madeHere) last() string {
+func (m *connState) last() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(m.ids) == 0 {
@@ -221,24 +221,24 @@ func (m *madeHere) last() string {
 	return m.ids[len(m.ids)-1]
 }
 
-func (m *madeHere) drop(id string) {
+func (m *connState) drop(id string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.ids = slices.DeleteFunc(m.ids, func(have string) bool { return have == id })
 }
 
-// madeKey is the key of a session's madeHere. Each toolset has its own.
-type madeKey struct{ *env }
+// connKey is the key under which a session stores its connState. Each toolset has its own.
+type connKey struct{ *env }
 
-// madeIn returns the record of the connection that a call belongs to. Calls from Go
-// programs have no session and share one record.
-func (e *env) madeIn(ctx context.Context) *madeHere {
+// connOf returns the state of a call's connection. Calls from Go programs have no session
+// and share one state.
+func (e *env) connOf(ctx context.Context) *connState {
 	s := tool.SessionOf(ctx)
 	if s == nil {
-		return &e.made
+		return &e.conn
 	}
-	m, _ := s.Notes.LoadOrStore(madeKey{e}, &madeHere{})
-	return m.(*madeHere)
+	m, _ := s.Notes.LoadOrStore(connKey{e}, &connState{})
+	return m.(*connState)
 }
 
 func (c *call) undoError(ctx context.Context, err error) error {

@@ -12,8 +12,8 @@ import (
 // maxSearches limits the searches of one call.
 const maxSearches = 10
 
-// withMore returns an action that also runs the searches in the parameter "more". Parameters that
-// they don't give are those of the first, and they share the answer's room.
+// withMore returns an action that also runs the searches in the parameter "more". They
+// inherit missing parameters from the first search and share the answer's room.
 func withMore(one action) action {
 	return action{one.output, one.hints, func(ctx context.Context, c *call) (*answer, error) {
 		searches := append([]tool.Args{c.Args}, c.Objects("more")...)
@@ -29,7 +29,7 @@ func withMore(one action) action {
 			if i > 0 {
 				args = c.With(args)
 			}
-			sub := &call{env: c.env, Args: args, tool: c.tool, client: c.client, made: c.made, narrow: c.narrow, sharing: len(searches)}
+			sub := &call{env: c.env, Args: args, tool: c.tool, client: c.client, conn: c.conn, narrow: c.narrow, sharing: len(searches)}
 			got, err := one.run(ctx, sub)
 			if err != nil {
 				return nil, fmt.Errorf("search %d: %w", i+1, err)

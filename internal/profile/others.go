@@ -46,7 +46,7 @@ func (c *call) concerned(ctx context.Context) (files []string) {
 func (c *call) tellOthers(ctx context.Context, a *answer) {
 	files := c.concerned(ctx)
 	for _, f := range files {
-		was, known := c.made.file(f)
+		was, known := c.conn.file(f)
 		now, err := c.ws.Stat(ctx, f)
 		if err == nil && known && (now.Size != was.size || !now.ModTime.Equal(was.mod)) {
 			if by, ids := c.byOthers(ctx, f, was.asked); by != "" {
@@ -56,13 +56,13 @@ func (c *call) tellOthers(ctx context.Context, a *answer) {
 				a.receipt = append(a.receipt, by)
 			}
 		}
-		c.made.know(f, now, err == nil && !now.Folder)
+		c.conn.know(f, now, err == nil && !now.Folder)
 	}
 	if d, ok := a.data.(*changeAnswer); ok && !d.DryRun {
 		for _, p := range d.Paths {
-			if _, known := c.made.file(p); known && !slices.Contains(files, p) {
+			if _, known := c.conn.file(p); known && !slices.Contains(files, p) {
 				now, err := c.ws.Stat(ctx, p)
-				c.made.know(p, now, err == nil)
+				c.conn.know(p, now, err == nil)
 			}
 		}
 	}
@@ -73,7 +73,7 @@ func (c *call) tellOthers(ctx context.Context, a *answer) {
 func (c *call) changedMeanwhile(ctx context.Context, err error) error {
 	var refused *tool.Error
 	f := c.String("path")
-	was, known := c.made.file(f)
+	was, known := c.conn.file(f)
 	if !known || !errors.As(err, &refused) {
 		return err
 	}
@@ -85,7 +85,7 @@ func (c *call) changedMeanwhile(ctx context.Context, err error) error {
 	return err
 }
 
-func (m *madeHere) file(name string) (knownFile, bool) {
+func (m *connState) file(name string) (knownFile, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	f, known := m.files[name]
@@ -93,7 +93,7 @@ func (m *madeHere) file(name string) (knownFile, bool) {
 }
 
 // know records the current state of a file. there is false if the file no longer exists.
-func (m *madeHere) know(name string, now *search.Info, there bool) {
+func (m *connState) know(name string, now *search.Info, there bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch _, known := m.files[name]; {

@@ -139,7 +139,7 @@ func (c *call) noteChanged(s *shelf, path string, ch *change.Change, err error) 
 	if c.String("where") == "" || c.Bool("quiet") {
 		return s.tell(c.changed(ch, said)), nil
 	}
-	// If filters selected the notes, the change of one is shown and the others are named.
+	// If filters selected the notes, show the change of one note and only name the others.
 	shown := ch.Paths
 	if !ch.DryRun { // a dry run names them all
 		shown = shown[:min(len(shown), shownChosen)]
@@ -441,7 +441,7 @@ func listTags(ctx context.Context, c *call) (*answer, error) {
 	return a, nil
 }
 
-// notePaths lists notes, after it gave them the paths to show.
+// notePaths lists notes. It replaces their paths by those shown in answers.
 func (c *call) notePaths(s *shelf, notes []string) []byte {
 	for i := range notes {
 		notes[i] = s.show(notes[i])

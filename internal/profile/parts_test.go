@@ -140,7 +140,7 @@ func TestValuesOfProperties(t *testing.T) {
 	}
 }
 
-// Equal lines with links are one, as in a search; two links of a line are shown once.
+// Files with the same line are merged, as in a search; a line with two links is shown once.
 func TestLinksFoldEqualLines(t *testing.T) {
 	r, dir := noteTools(t, "notes", true)
 	for name, text := range map[string]string{"d/a.md": "to [[Plan]]\n", "d/b.md": "\nto [[Plan]]\n", "e.md": "to [[Plan]]\n", "f.md": "[[Plan]] [[Plan#Log]]\n"} {

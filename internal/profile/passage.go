@@ -27,13 +27,13 @@ type passage struct {
 
 const (
 	// A comment before a definition is shown whole up to longDoc lines; of a longer one,
-	// the first keptDoc lines are kept. Otherwise, comments of up to 60 lines preceded
-	// functions of 6 lines, whose end was then cut for lack of room.
+	// the first keptDoc lines are kept. Before, a comment of 60 lines could take the room
+	// of the function of 6 lines below it.
 	longDoc, keptDoc = 6, 4
 	// A definition with hits is shown whole up to wholeDefinition lines; of a longer one,
 	// its first lines and the context of each hit are shown.
-	wholeDefinition      = 50
-	hitBefore, hitBehind = 12, 18
+	wholeDefinition     = 50
+	hitBefore, hitAfter = 12, 18
 )
 
 func definitionPassage(s *search.Symbol, text string) passage {
@@ -104,7 +104,7 @@ func (p *passage) text(most int, words ...string) string {
 // pick selects at most most lines of a long passage: its first lines, and the lines with
 // the most words of the query, each with one line before and two after.
 func (p *passage) pick(most int, words []string) {
-	const head, before, behind = 3, 1, 2
+	const head, before, after = 3, 1, 2
 	own := commentLines(p.path, p.lines)
 	doc := 0
 	for doc < len(p.lines) && own[doc] {
@@ -148,7 +148,7 @@ func (p *passage) pick(most int, words []string) {
 	}
 	show(doc, doc+head)
 	for _, i := range order {
-		show(i-before, i+behind+1)
+		show(i-before, i+after+1)
 	}
 }
 
@@ -164,7 +164,6 @@ func (p *passage) signature() string {
 }
 
 // gap marks n omitted lines and gives their range, so that the caller can read them.
-// Agents asked for the range.
 func (p *passage) gap(first, n int) string {
 	if n == 1 {
 		return fmt.Sprintf("\n … line %d", p.start+first)
@@ -179,7 +178,7 @@ func (p *passage) wants(i, doc int) bool {
 	if len(p.hits) == 0 || len(p.lines)-doc <= wholeDefinition || i < doc+keptDoc {
 		return true
 	}
-	return slices.ContainsFunc(p.hits, func(n int) bool { return i >= n-p.start-hitBefore && i <= n-p.start+hitBehind })
+	return slices.ContainsFunc(p.hits, func(n int) bool { return i >= n-p.start-hitBefore && i <= n-p.start+hitAfter })
 }
 
 // commentLines reports for each line whether it consists of comments only.

@@ -68,7 +68,6 @@ func findIndexedPaths(ctx context.Context, c *call, q search.FindQuery) (foundPa
 	return foundPaths{r, false}, badGlob(err, c.String("pattern"))
 }
 
-// writePathsJSON answers in JSON.
 func writePathsJSON(_ context.Context, c *call, _ search.FindQuery, r foundPaths) (*answer, error) {
 	data := c.pathMatches(r.FindResult)
 	text, err := marshal(data, "  ")

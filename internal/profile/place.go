@@ -64,10 +64,10 @@ func (c *call) givenFile(ctx context.Context, name string) (string, error) {
 	return c.existing(p), err
 }
 
-// existing returns the path of an existing file. It returns p unchanged; if there is no
-// such file, runAgain repeats the call with the note of that name. The path is not checked
-// in advance: after the workspace's folder was replaced, the tool itself must be the first
-// to access it, because only the tool refuses to change the new folder.
+// existing returns the path of an existing file. It first returns p unchanged; if the call
+// then fails because p doesn't exist, runAgain repeats it with the note of that name. The
+// path is not checked in advance: after the workspace's folder was replaced, the tool must
+// be the first to access it, because only the tool refuses to change the new folder.
 func (c *call) existing(p string) string {
 	if note, ok := c.asNotes[p]; ok {
 		return note
@@ -78,8 +78,8 @@ func (c *call) existing(p string) string {
 	return p
 }
 
-// runAgain reports whether to repeat a call that found no file, because in dialects with
-// notes the path names an existing note.
+// runAgain resolves the paths of a call that found no file to notes, and reports whether
+// one was resolved, so that repeating the call may succeed.
 func (c *call) runAgain(ctx context.Context) bool {
 	tried, again := c.tried, false
 	for c.tried = nil; len(tried) > 0; tried = tried[1:] {

@@ -111,7 +111,7 @@ func New(ws *quarry.Workspace, opts *Options) (*tool.Registry, error) {
 		e.o.Zone = time.Local
 	}
 	if ws != nil && len(RootNames(ws)) > 0 && !d.manyRoots {
-		return nil, fmt.Errorf("the profile %s has one root: its documents know no names of roots in paths. Use the profile quarry, or a server for each root", d.name)
+		return nil, fmt.Errorf("the profile %s has one root: paths in its documents have no root names. Use the profile quarry, or a server for each root", d.name)
 	}
 	specs := slices.Clone(d.tools)
 	for _, s := range d.asked { // only if opts.Tools names them

@@ -65,7 +65,7 @@ func TestGodoctorGoesByGitignoreAlone(t *testing.T) {
 }
 
 // update_links, if given explicitly, also works in folders that aren't Obsidian vaults. The
-// profile notes promises that links follow, whatever the vault's settings.
+// profile notes always updates links, whatever the vault's settings.
 func TestLinksWithoutObsidian(t *testing.T) {
 	for _, c := range []struct {
 		profile, asks string

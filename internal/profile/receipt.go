@@ -21,8 +21,8 @@ func (c *call) skipped(s *search.Summary) string {
 	var parts []string
 	// Omitted binary files are mentioned once per session.
 	binary := s.SkippedCount[search.Binary] > 0
-	if binary && c.d.saysOnce && c.made != &c.env.made {
-		binary = !c.made.said("binary files")
+	if binary && c.d.saysOnce && c.conn != &c.env.conn {
+		binary = !c.conn.said("binary files")
 	}
 	for _, why := range []search.Reason{search.Binary, search.TooLarge, search.Unreadable} {
 		if n := s.SkippedCount[why]; n > 0 && (binary || why != search.Binary) {
@@ -42,7 +42,7 @@ func (c *call) skipped(s *search.Summary) string {
 // name them once per session.
 func (c *call) protected(s *search.Summary) string {
 	names := s.Secrets
-	if c.d.saysOnce && c.made != &c.env.made && c.made.said(strings.Join(names, "\n")) {
+	if c.d.saysOnce && c.conn != &c.env.conn && c.conn.said(strings.Join(names, "\n")) {
 		names = nil
 	}
 	return render.Protected(s.Denied, names)

@@ -206,7 +206,7 @@ func (c *call) run(ctx context.Context, q search.Query) (*search.Result, error) 
 	if err != nil {
 		return nil, err
 	}
-	return r, spent(&r.Summary)
+	return r, budgetError(&r.Summary)
 }
 
 // unfinished returns a note that the answer is partial if the search timed out, else "".
@@ -218,7 +218,7 @@ func (c *call) unfinished(s *search.Summary) string {
 	return fmt.Sprintf("Stopped after %s: the answer is partial. Use a more specific search or path.", c.o.Time)
 }
 
-func spent(s *search.Summary) error {
+func budgetError(s *search.Summary) error {
 	if s.Stopped != search.StopBudget {
 		return nil
 	}
@@ -230,7 +230,7 @@ func (c *call) textAnswer(ctx context.Context, f *form, s *textSearch, r *textFo
 	partial := c.unfinished(r.Summary)
 	a := &answer{sum: r.Summary}
 	p := &page{what: f.results, offset: s.Offset, total: r.total, limit: "max_results"}
-	c.last = r.Stopped == "" // another page doesn't help if a server didn't answer
+	c.last = r.Stopped == "" // more results can then only be on a server that didn't answer
 	if r.total.N == 0 && f.none != nil {
 		a.text = []byte(f.none(s))
 	} else {

@@ -113,7 +113,7 @@ func (c *call) showCounts(ctx context.Context, q search.Query, filter string) (*
 		return nil
 	})
 	if err == nil {
-		err = spent(sum)
+		err = budgetError(sum)
 	}
 	if err != nil {
 		return nil, err
@@ -281,9 +281,8 @@ func (c *call) definitionsIn(ctx context.Context, path string) []search.Symbol {
 	return r.Symbols
 }
 
-// innermost returns the smallest definition that contains a line or begins there;
-// Line.Symbol, in contrast, is the definition around a line that itself begins one. For
-// fields and variables of one line it returns the enclosing definition.
+// innermost returns the smallest definition that contains a line, even if it begins there;
+// Line.Symbol is then the next larger one. Fields and one-line variables don't count.
 func innermost(list []search.Symbol, l *search.Line) *search.Symbol {
 	best := l.Symbol
 	for i := range list {

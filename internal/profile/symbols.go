@@ -282,7 +282,7 @@ func (c *call) definitionOf(ctx context.Context, name string, lines int) (*answe
 			a.receipt = []string{other}
 		}
 	}
-	if r.Total == 0 || !c.d.saysOnce || c.made == &c.env.made || !c.made.said("incomplete definitions") {
+	if r.Total == 0 || !c.d.saysOnce || c.conn == &c.env.conn || !c.conn.said("incomplete definitions") {
 		a.tellPartly(&r.Summary)
 	}
 	c.tellMissed(a, &r.Summary)

@@ -9,14 +9,15 @@ import (
 	"sync/atomic"
 )
 
-// Count is what calls have done so far.
+// Count counts the work that calls have done so far.
 type Count struct {
 	Files   atomic.Int64 // read
 	Matches atomic.Int64 // matching lines, or files for ranked searches
-	// Steps of Total steps of a change are done: its files are read, kept and written.
+	// Steps counts the completed steps of a change, out of Total. A file takes three: it is
+	// read, its old content is kept, and it is written.
 	Steps, Total atomic.Int64
-	// Replaced says that a call found another folder at the workspace's path than
-	// the call before it.
+	// Replaced is set if the folder at the workspace's path is not the one that the
+	// previous call found there.
 	Replaced atomic.Bool
 }
 

@@ -560,7 +560,7 @@ func (e *editing) take() []change.Edit {
 }
 
 // lineOf returns the text in which a match was found, and the text's offset. The text is the line
-// without its ending, because a pattern may assert the end of the line, or with -U everything.
+// without its ending, because a pattern may assert the end of the line; with -U it is the whole text.
 func (r *replacing) lineOf(text []byte, start int) (line []byte, from int) {
 	if r.m.Pattern().Mode() != match.Lines {
 		return text, 0

@@ -105,8 +105,8 @@ func findShapes(ctx context.Context, files Files, q Query) (*Found, error) {
 	return found, found.asExpected(&q)
 }
 
-// errUnread reports a file whose code takes too many steps to match or to rewrite.
-var errUnread = fault.New(fault.TooLarge, "finding and writing its matches takes too many steps, so nothing was changed", "use fewer holes in the replacement, or exclude the file with a glob")
+// errManySteps reports a file whose code takes too many steps to match or to rewrite.
+var errManySteps = fault.New(fault.TooLarge, "finding and writing its matches takes too many steps, so nothing was changed", "use fewer holes in the replacement, or exclude the file with a glob")
 
 // shapes replaces the matches of one file.
 func (f *Found) shapes(ctx context.Context, files Files, t *structure.Template, path string, size *int, seen *forms) (change.Op, int, error) {
@@ -121,14 +121,14 @@ func (f *Found) shapes(ctx context.Context, files Files, t *structure.Template, 
 		return op, 0, context.Cause(ctx)
 	}
 	if code == nil {
-		return op, 0, fmt.Errorf("%s: %w", path, errUnread)
+		return op, 0, fmt.Errorf("%s: %w", path, errManySteps)
 	}
 	edits, refused, n, complete := t.Replace(code)
 	if ctx.Err() != nil {
 		return op, 0, context.Cause(ctx)
 	}
 	if !complete {
-		return op, 0, fmt.Errorf("%s: %w", path, errUnread)
+		return op, 0, fmt.Errorf("%s: %w", path, errManySteps)
 	}
 	for _, r := range refused {
 		f.Refused[string(r.Why)]++

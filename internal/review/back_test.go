@@ -8,8 +8,8 @@ import (
 	"quarry/internal/review"
 )
 
-// Going back to a point is a proposal like other changes. Accepted, it undoes the changes
-// that it showed: later ones stay, and if they are in its files, it is refused.
+// Going back to a point is a proposal like other changes. If accepted, it undoes the changes
+// that it showed. Later changes are kept; if they are in the same files, it is refused.
 func TestGoingBackIsProposed(t *testing.T) {
 	for _, c := range []struct {
 		name, later string // the file that is changed before the decision

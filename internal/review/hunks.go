@@ -31,7 +31,7 @@ func (h *Hunk) Head() string {
 // maxSplit is the size of the largest file whose change can be accepted in parts.
 const maxSplit = 1 << 20
 
-// splittable reports whether data is text of which single lines can be accepted.
+// splittable reports whether single lines of data can be accepted, because it is text.
 func splittable(data []byte) bool {
 	return len(data) <= maxSplit && utf8.Valid(data) && bytes.IndexByte(data, 0) < 0
 }

@@ -105,8 +105,8 @@ type File struct {
 	Note  string `json:"note,omitempty"` // effects other than on the content
 	// Cut counts the added and removed lines that the hunks don't show.
 	Cut Lines `json:"cut,omitzero"`
-	// Placed is the version that was written if the file was no longer Before. At has the
-	// line of each hunk in that version.
+	// Placed is the version that was written if the file no longer had version Before. At
+	// has the line of each hunk in Placed.
 	Placed string `json:"placed,omitempty"`
 	At     []int  `json:"at,omitempty"`
 	text   []byte // the new content to write

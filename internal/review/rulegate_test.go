@@ -115,8 +115,8 @@ func actionOf(err error) (a review.Action, id string, ok bool) {
 	return review.Accept, "", err == nil
 }
 
-// decides decides a proposal, if was is Ask, and accepts half of them. made reports
-// whether the change is now made, and person whether a reviewer decided.
+// decides accepts or refuses a proposal at random, if was is Ask. made reports whether the
+// change is now made, and person whether a reviewer decided.
 func (b *bench) decides(rng *rand.Rand, was review.Action, id string) (made, person bool) {
 	b.t.Helper()
 	if was != review.Ask {

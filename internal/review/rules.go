@@ -54,7 +54,7 @@ const maxRules = 200
 // ParseRules parses rules, one per line.
 func ParseRules(lines []string) (*Rules, error) {
 	if len(lines) > maxRules {
-		return nil, fmt.Errorf("there are %d rules: at most %d are possible", len(lines), maxRules)
+		return nil, fmt.Errorf("there are %d rules: at most %d are allowed", len(lines), maxRules)
 	}
 	r := &Rules{}
 	for _, l := range lines {

@@ -83,8 +83,8 @@ func (s *Store) Close() error {
 	return errors.Join(err, s.root.Close())
 }
 
-// renew makes the store's folder again if it was deleted, or uses the one that is in its place
-// now. It must not be called by a function that runs in locked.
+// renew makes the store's folder again if it was deleted, or switches to the folder that
+// replaced it. It must not be called by a function that runs in locked.
 func (s *Store) renew() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -104,7 +104,7 @@ func (s *Store) renewed() error {
 		s.holding.Lock()
 		address := s.address
 		s.holding.Unlock()
-		_ = s.release() // the files are gone
+		_ = s.release() // its files were in the old folder
 		if s.lock != nil {
 			_ = s.lock.Close()
 			s.lock = nil

@@ -36,7 +36,7 @@ var againstCalls = [][2]string{
 	{"read_file", `{"path":"Makefile"}`},
 }
 
-// against compares an older build with this one, and to show the noise also this one with itself.
+// against compares an older build with this one and, to show the noise, this one with itself.
 // For commands it measures processor time. For calls over MCP it measures the time until the last
 // byte of the answer.
 func (b *bench) against() error {

@@ -21,7 +21,7 @@ func (b *bench) build() (string, error) {
 	return name, cmd.Run()
 }
 
-// cost is what one process used.
+// cost is the resource usage of one process.
 type cost struct {
 	wall, cpu time.Duration
 	memory    int64 // peak, in KB

@@ -38,8 +38,8 @@ var indexCases = []struct {
 	{`^\s*static\s+(inline\s+)?int\s+\w+\(, count`, `^\s*static\s+(inline\s+)?int\s+\w+\(`, false, 0, 1},
 }
 
-// indexing measures what the index promises: the time to build it, a restart, and answers by the
-// owner and through its socket.
+// indexing measures the index: the time to build it and to restart, and answers by the owner and
+// through its socket.
 func (b *bench) indexing() error {
 	exe, cache, err := b.cached("cache")
 	if err != nil {
@@ -307,7 +307,7 @@ func (b *bench) serving(exe, cache string, f func(*quarry.Workspace) error) erro
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-	return errors.New("quarry serve doesn't get ready")
+	return errors.New("quarry serve did not become ready")
 }
 
 // asked returns the best time of a query in this process. It makes many rounds, because a query

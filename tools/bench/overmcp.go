@@ -195,7 +195,7 @@ func (b *bench) startMCP(exe string) (*mcpServer, error) {
 		time.Sleep(20 * time.Millisecond)
 	}
 	s.close()
-	return nil, errors.New("the index of quarry mcp doesn't get ready")
+	return nil, errors.New("the index of quarry mcp did not become ready")
 }
 
 func (s *mcpServer) close() {

@@ -44,7 +44,6 @@ var textCases = []struct {
 	{"10,000 files, -C2 return", "", []string{"-C2", "-n", "return", "drivers/net"}},
 }
 
-// texts measures these searches.
 func (b *bench) texts() error {
 	exe, err := b.build()
 	if err != nil {

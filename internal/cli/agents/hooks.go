@@ -73,7 +73,7 @@ func (f *hookFlags) target(s env.Streams) (*target, error) {
 	}
 	f.hooks = clients.HooksOf(f.client)
 	if f.hooks.Project == "" && f.scope == "project" {
-		return nil, fmt.Errorf("%s has no hooks of a project: --scope user", f.client)
+		return nil, fmt.Errorf("%s has no project hooks: use --scope user", f.client)
 	}
 	t, err := f.installFlags.target(s)
 	if err != nil || f.file != "" {

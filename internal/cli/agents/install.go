@@ -489,7 +489,7 @@ func (t *target) sharedRoots() ([]string, error) {
 	for _, r := range t.roots {
 		rel, err := filepath.Rel(t.project, r.dir)
 		if err != nil {
-			return nil, fmt.Errorf("--root %s has no path relative to %s, and settings of a project hold no other: --scope user", r.dir, t.project)
+			return nil, fmt.Errorf("--root %s has no path relative to %s, which project settings need: use --scope user", r.dir, t.project)
 		}
 		value := filepath.ToSlash(rel)
 		switch {
@@ -518,7 +518,7 @@ func (t *target) userRoots() ([]string, error) {
 	case t.UserFolder == "":
 		return nil, nil
 	case t.UserFolder == "-" && t.ProjectFile == "":
-		return nil, fmt.Errorf("%s starts servers in no folder of yours: say which one with --root", t.Title)
+		return nil, fmt.Errorf("%s does not start servers in your folders: name one with --root", t.Title)
 	case t.UserFolder == "-":
 		return nil, fmt.Errorf("%s shares one server among the windows of a user: say which folder it serves with --root, or use --scope project", t.Title)
 	}

@@ -60,7 +60,7 @@ func parseRoots(values []string) ([]namedRoot, error) {
 			return nil, fmt.Errorf("--root %s is the same folder as %s", v, other)
 		}
 		if other, twice := names[name]; twice {
-			return nil, fmt.Errorf("--root %s and %s are both called %s: name them apart, as name=folder", other, v, name)
+			return nil, fmt.Errorf("--root %s and %s are both called %s: give them different names, as name=folder", other, v, name)
 		}
 		dirs[real], names[name] = v, v
 		list = append(list, namedRoot{name, real})

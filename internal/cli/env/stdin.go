@@ -12,8 +12,8 @@ import (
 )
 
 // stdin is a reader of standard input that ends when the command is interrupted. A system call that
-// waits for a terminal or a pipe can't be cancelled. So a goroutine makes it, and is abandoned on
-// interrupt. Nothing is read before the first Read.
+// waits for a terminal or a pipe can't be cancelled. So a goroutine makes the call, and is
+// abandoned on interrupt. Nothing is read before the first Read.
 type stdin struct {
 	pipe  *io.PipeReader
 	begin func()

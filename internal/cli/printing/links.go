@@ -39,7 +39,7 @@ func NewLinks(format, host, dir string) (Links, error) {
 	rest := strings.NewReplacer("{path}", "", "{host}", "", "{line}", "", "{column}", "", "{wslprefix}", "").Replace(format)
 	switch {
 	case strings.ContainsAny(rest, "{}"):
-		return Links{}, fmt.Errorf("--hyperlink-format %q: it may have {path}, {host}, {line} and {column}", format)
+		return Links{}, fmt.Errorf("--hyperlink-format %q: it may contain only {path}, {host}, {line} and {column}", format)
 	case !strings.Contains(format, "{path}"):
 		return Links{}, fmt.Errorf("--hyperlink-format %q: {path} is missing", format)
 	case !strings.Contains(format, "://"):

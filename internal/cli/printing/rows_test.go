@@ -91,7 +91,7 @@ func TestPartsArePrintedAsOne(t *testing.T) {
 	}
 }
 
-// The messages written without an encoder are what an encoder would write.
+// The messages written without an encoder equal an encoder's output.
 func TestJSONEqualsEncoder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))
 	pieces := []string{"a", "\"", "\\", "\n", "\x00", "\x1f", "\x7f", "<&>", "\u2028", "\u2029", "\u2027", "é", "☃", "𝛃", "\xff", "\xe2\x80", " "}

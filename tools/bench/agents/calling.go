@@ -32,7 +32,7 @@ func (t trial) call(args []string, in io.Reader, out io.Writer) error {
 	e := entry{Start: time.Now(), Task: args[1]}
 	calls, bad := parseCalls(args[2:], text)
 	switch {
-	case bad != nil: // what a client would tell its model about a call that it can't send
+	case bad != nil: // a client would tell its model that it can't send the call
 		e.Calls = []logged{{Tool: "invalid", Arguments: string(text), Sent: len(text), Text: bad.Error(), Received: len(bad.Error()), Failed: true}}
 	default:
 		answers, err := t.ask(r, request{Task: args[1], Calls: calls})

@@ -94,10 +94,9 @@ func readVault(dir string) (*vault, error) {
 	return v, err
 }
 
-// resolved returns the text of a note without code, and with each link replaced by the path of the
-// note that it leads to, after the moves, and its displayed text. That is dropped if it is the
-// note's name before or after the moves: either may be shown. moved and back lead from the paths of
-// this vault to those after and before the moves.
+// resolved returns the text of a note without code. Each link is replaced by its target's path after
+// the moves, and by its displayed text unless that is the target's name before or after the moves:
+// either may be shown. moved and back map paths of this vault to those after and before the moves.
 func (v *vault) resolved(name, text string, moved, back func(string) string) string {
 	if strings.Contains(text, "`") {
 		text = code.ReplaceAllString(text, "")

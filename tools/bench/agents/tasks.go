@@ -28,7 +28,7 @@ type task struct {
 	Commit string `json:"commit"` // of the source's git repository
 	Shared bool   `json:"shared"` // the tree is read-only, and all runs share it
 	Text   string `json:"text"`
-	Before []step `json:"before"` // what happened in the tree after its first commit
+	Before []step `json:"before"` // changes made in the tree after its first commit
 }
 
 // step is a change that others made before the agent starts. The quarry arm records it.

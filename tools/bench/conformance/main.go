@@ -4,7 +4,7 @@
 //	scripts/tool bench/conformance -suites DIR            print the table
 //	scripts/tool bench/conformance -suites DIR -write     and put it into the document,
 //	                                                  where rows not run are kept
-//	scripts/tool bench/conformance -suites DIR -fetch     install what npm has first
+//	scripts/tool bench/conformance -suites DIR -fetch     install the npm packages first
 //
 // DIR contains a checkout of each repository, under its name in the table. A missing one is
 // reported as not run. Nothing of the checkouts becomes part of the project. Go's own tests of RE2

@@ -7,7 +7,7 @@ import (
 // suite is a test suite of another project.
 type suite struct {
 	name string // name in the table
-	what string // what is compared
+	what string // subject of the comparison
 	from string // a folder below -suites, an npm package, or "go"
 	npm  bool
 

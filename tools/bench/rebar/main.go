@@ -90,7 +90,7 @@ func (t *table) main(run, only string) error {
 		}
 	}
 	if t.wrong > 0 {
-		return fmt.Errorf("%d benchmarks are counted otherwise", t.wrong)
+		return fmt.Errorf("%d benchmarks have wrong counts", t.wrong)
 	}
 	return nil
 }

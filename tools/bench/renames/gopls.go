@@ -241,7 +241,7 @@ func position(file string, at int) (line, column int, err error) {
 		return 0, 0, err
 	}
 	if at > len(text) {
-		return 0, 0, errors.New("the place is behind the end of the file")
+		return 0, 0, errors.New("the place is after the end of the file")
 	}
 	from := bytes.LastIndexByte(text[:at], '\n') + 1
 	for _, r := range string(text[from:at]) {

@@ -93,7 +93,7 @@ type comparison struct {
 
 type tally struct {
 	renames, refused int // renames made and refused by gopls
-	whole            int // renames of which Quarry is sure of all places
+	whole            int // renames with only sure places
 	built, broken    int
 
 	theirs, sure, doubtful, missed, wrong, unseen int // numbers of places

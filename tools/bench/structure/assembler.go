@@ -18,7 +18,7 @@ import (
 )
 
 // kept lists rewrites of C after which a compiler must make the same assembler text without
-// optimization. A rewrite with a way back is made there and back.
+// optimization. A rewrite that has an inverse is made and then reversed.
 var kept = [][3]string{
 	{`if ($A) $B;`, `if ($A) { $B; }`}, {`else $B;`, `else { $B; }`}, {`while ($A) $B;`, `while ($A) { $B; }`}, {`for ($A; $B; $C) $D;`, `for ($A; $B; $C) { $D; }`}, {`do $A; while ($B);`, `do { $A; } while ($B);`},
 	{`return $A;`, `return ($A);`}, {`$A->$B`, `(*$A).$B`}, {`$A && $B`, `($A) && ($B)`}, {`$A ? $B : $C`, `($A) ? ($B) : ($C)`}, {`!$A`, `!($A)`}, {`switch ($A) { $$B }`, `switch (($A)) { $$B }`}, {`case $A:`, `case ($A):`},

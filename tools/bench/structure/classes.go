@@ -16,18 +16,18 @@ import (
 // ast-grep has the match, and "ours" that only Quarry does.
 const (
 	classElse    = "statement goes on"     // theirs: if without else matches one with else
-	classList    = "list"                  // theirs: a hole takes a whole list, return nil matches return nil, err
-	classMore    = "longer"                // both begin at the same place; theirs has more: a comment, from e, a class body
+	classList    = "list"                  // theirs: a hole matches a whole list, so return nil matches return nil, err
+	classMore    = "longer"                // both begin at the same place; ast-grep's match also has a comment, from e or a class body
 	classString  = "in a string"           // theirs: the expressions of f"{x}" and `${x}`
-	classMacro   = "in a macro"            // ours: they don't read the tokens of Rust's macros, nor C's #define
+	classMacro   = "in a macro"            // ours: ast-grep doesn't parse the tokens of Rust's macros or C's #define
 	classType    = "type or pattern"       // ours: the same tokens in a type, or in a pattern of match and let
-	classUnread  = "their pattern differs" // ours: they read the pattern as something that is nowhere
+	classUnread  = "their pattern differs" // ours: ast-grep parses the pattern as something that never occurs
 	classDeclare = "declaration"           // ours: = in a declaration, a default or an attribute; C's int a[2] and for (int i = 0; …)
-	classUnseen  = "not read"              // theirs: #if lines and #if 0 of C, which the lexer leaves out
-	classNothing = "nothing after a comma" // ours: printf($A, $$$B) is printf("x") too
-	classComment = "comment in between"    // ours: they want if (a) /* b */ return to have no comment
-	classTyped   = "type arguments"        // ours: new $A($$$B) is new Map<K, V>() too
-	classAwait   = "for await"             // theirs: for (const a of b) is for await, too
+	classUnseen  = "not read"              // theirs: #if lines and #if 0 of C, which Quarry's lexer skips
+	classNothing = "nothing after a comma" // ours: printf($A, $$$B) also matches printf("x")
+	classComment = "comment in between"    // ours: ast-grep doesn't match if (a) /* b */ return, because of the comment
+	classTyped   = "type arguments"        // ours: new $A($$$B) also matches new Map<K, V>()
+	classAwait   = "for await"             // theirs: for (const a of b) also matches for await
 )
 
 // file is one of the compared files, with its tokens.

@@ -129,7 +129,7 @@ func startReaders(npm string) (*readers, error) {
 	}
 	for _, name := range []string{"yaml", "smol-toml", "jsonc-parser"} {
 		if _, err := os.Stat(filepath.Join(npm, name)); err != nil {
-			return nil, fmt.Errorf("npm's %s is not in %q: make values-install brings it", name, npm)
+			return nil, fmt.Errorf("npm's %s is not in %q: make values-install installs it", name, npm)
 		}
 	}
 	dir, err := os.MkdirTemp("", "quarry-values")

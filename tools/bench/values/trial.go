@@ -41,7 +41,7 @@ func noticesDamage(o *readers) error {
 		t := &trial{o: o, f: f, before: before, t: &tally{}, quiet: true}
 		t.judge(at, t.set(at.path, "2"), nil, []byte(after))
 		if t.t.wrong != 1 {
-			return fmt.Errorf("the comparison takes %q for right", after)
+			return fmt.Errorf("the comparison accepts the wrong result %q", after)
 		}
 	}
 	for _, s := range []splice.Splice{

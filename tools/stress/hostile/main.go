@@ -93,7 +93,7 @@ func run(write bool, only string) error {
 		table.WriteString(row)
 	}
 	if over > 0 {
-		return fmt.Errorf("%d calls took more than they may, or gave another answer", over)
+		return fmt.Errorf("%d calls exceeded their limits or gave another answer", over)
 	}
 	if write && only == "" {
 		return intoDocs("docs/FIGURES.md", table.String())
