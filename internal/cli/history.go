@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -75,7 +76,7 @@ func (p *chosen) from(log *change.Log) (time.Time, error) {
 		return time.Time{}, nil
 	}
 	for _, ch := range log.Changes {
-		if ch.ID == p.since {
+		if strings.EqualFold(ch.ID, p.since) {
 			return ch.Time, nil
 		}
 	}
@@ -92,12 +93,12 @@ func (p *chosen) from(log *change.Log) (time.Time, error) {
 	if d, err := time.ParseDuration(p.since); err == nil && d >= 0 {
 		return time.Now().Add(-d), nil
 	}
-	for _, form := range []string{time.DateTime, "2006-01-02 15:04", time.DateOnly, time.RFC3339} {
+	for _, form := range []string{time.DateTime, "2006-01-02 15:04", time.DateOnly, time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04"} {
 		if t, err := time.ParseInLocation(form, p.since, time.Local); err == nil {
 			return t, nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("invalid time %q: give the id of a change, a point, how long ago (90m, 2h, 3d) or a date (2026-01-31, 2026-01-31 15:04)", p.since)
+	return time.Time{}, fault.New(fault.InvalidArgument, fmt.Sprintf("invalid time %q: give the id of a change, a point, how long ago (90m, 2h, 3d) or a date (2026-01-31, 2026-01-31 15:04)", p.since), "")
 }
 
 func newLog(s env.Streams) *cobra.Command {
@@ -290,9 +291,9 @@ undone as one change, also those of other programs that were recorded. It lists
 them by author first. At a terminal it asks; elsewhere it needs --all, or --by
 with the name of one author: a client, "another program" or you.
 
-With --all-since all changes since then are undone, the newest first, and
-with --client those of one program, with --session those of one session of it;
-the first that is refused ends it.`,
+With --all-since all changes since then are undone, the newest first, with an id
+that change too; with --client those of one program, with --session those of one
+session of it. The first that is refused ends it.`,
 		`  # a script has just damaged many files: find its change, look, undo it
   quarry log
   quarry undo 2pm9tp00 --dry-run
@@ -307,6 +308,9 @@ the first that is refused ends it.`,
 		command.Args(0, command.Any), func(cmd *cobra.Command, args []string) error {
 			if err := c.open(); err != nil {
 				return err
+			}
+			if to == "" && (by != "" || all) {
+				return c.run(render.Undoing, "", fault.New(fault.InvalidArgument, "--by and --all go with --to", ""))
 			}
 			if to != "" {
 				if len(args) > 0 || *which != (chosen{}) {
@@ -335,7 +339,11 @@ the first that is refused ends it.`,
 			ch, err := c.ws.Undo(p.Watch(cmd.Context()), id, &o)
 			p.End()
 			if fault.CodeOf(err) == fault.NotFound && len(args) > 1 {
-				err = withoutLine(err, args[1:])
+				if _, found := c.ws.Diff(cmd.Context(), args[1], nil); found == nil {
+					err = fault.New(fault.NotFound, err.Error(), "changes are undone one at a time: quarry undo "+args[1])
+				} else {
+					err = withoutLine(err, args[1:])
+				}
 			} else if id == "" && fault.CodeOf(err) == fault.NotFound && !c.json {
 				fmt.Fprintln(s.Err, "quarry: there is nothing to undo")
 				err = env.ErrNone
@@ -417,15 +425,30 @@ func (c *changer) undoAll(ctx context.Context, which *chosen) error {
 	if err != nil {
 		return c.run(render.Undoing, "", err)
 	}
+	var ids []string
+	for _, ch := range log.Changes {
+		undo := ch.Undoes != "" || ch.PartOf != "" || ch.Did.Verb == change.WentBack
+		if ch.UndoneBy == "" && !undo && (!ch.Pending || ch.Partly != nil) {
+			ids = append(ids, ch.ID)
+		}
+	}
 	o := c.options()
 	o.SkipConflicts = c.skip
-	n := 0
-	for _, ch := range log.Changes {
-		if ch.UndoneBy != "" || ch.Undoes != "" || ch.PartOf != "" || ch.Pending && ch.Partly == nil {
-			continue
+	o.FullDiff, o.AllLines = c.diff, c.diff
+	if o.DryRun && len(ids) > 1 {
+		var flags []string
+		for _, f := range [][2]string{{"--all-since", which.since}, {"--client", which.client}, {"--session", which.session}} {
+			if f[1] != "" {
+				flags = append(flags, f[:]...)
+			}
 		}
-		p := c.s.Progress(c.quiet, "undoing "+ch.ID)
-		done, err := c.ws.Undo(p.Watch(ctx), ch.ID, &o)
+		c.again = c.whole("quarry undo", flags)
+		return c.run(render.Undoing, "", c.planAll(ctx, ids, o))
+	}
+	n := 0
+	for _, id := range ids {
+		p := c.s.Progress(c.quiet, "undoing "+id)
+		done, err := c.ws.Undo(p.Watch(ctx), id, &o)
 		p.End()
 		var conflict *change.UndoError
 		if c.skip && errors.As(err, &conflict) {
@@ -436,7 +459,7 @@ func (c *changer) undoAll(ctx context.Context, which *chosen) error {
 			err = c.undone(done)
 		}
 		if err != nil {
-			return c.run(render.Undoing, ch.ID, err)
+			return c.run(render.Undoing, id, err)
 		}
 		n++
 	}
@@ -444,6 +467,32 @@ func (c *changer) undoAll(ctx context.Context, which *chosen) error {
 		return c.run(render.Undoing, "", c.s.Nothing("there is nothing to undo"))
 	}
 	return c.run(render.Undoing, "", nil)
+}
+
+// planAll shows the joint result of undoing the changes one after the other, up to the
+// first that is refused. Each alone would be planned on files that still have the newer ones.
+func (c *changer) planAll(ctx context.Context, ids []string, o change.Options) (err error) {
+	var plan *change.Change
+	refused := func(last int) bool {
+		o.To = &change.Back{Only: ids[:last+1], Name: "before " + ids[last]}
+		done, failed := c.ws.Undo(ctx, "", &o)
+		if failed == nil {
+			plan = done
+			return false
+		}
+		if conflict, ok := errors.AsType[*change.UndoError](failed); ok {
+			conflict.ID = ids[last]
+		}
+		err = failed
+		return true
+	}
+	if refused(len(ids) - 1) {
+		sort.Search(len(ids)-1, refused)
+	}
+	if plan == nil {
+		return err
+	}
+	return errors.Join(c.undone(plan), err)
 }
 
 func newDiff(s env.Streams) *cobra.Command {
@@ -461,13 +510,19 @@ point as one diff.`, `  quarry diff
 			id := strings.Join(args, "")
 			var ch *change.Change
 			var err error
-			if since != "" {
+			if since != "" && id != "" {
+				err = fault.New(fault.InvalidArgument, "give an id or --since, not both", "")
+			} else if since != "" {
 				if ch, err = c.diffSince(cmd.Context(), since); err == nil && len(ch.Diffs) == 0 && !c.json {
 					fmt.Fprintln(s.Err, "quarry: nothing differs")
 					err = env.ErrNone
 				}
 			} else {
 				ch, err = c.ws.Diff(cmd.Context(), id, &change.Options{AllLines: true})
+				if id == "" && fault.CodeOf(err) == fault.NotFound && !c.json {
+					fmt.Fprintln(s.Err, "quarry: there is no change to show")
+					err = env.ErrNone
+				}
 			}
 			if err == nil {
 				if c.json {
@@ -510,7 +565,7 @@ func newTrashList(s env.Streams) *cobra.Command {
 
 func (c *changer) showTrash(items []change.Trashed, problems []string) error {
 	if c.json {
-		return c.s.Encode(map[string]any{"items": items, "problems": problems})
+		return c.s.Encode(map[string]any{"items": append([]change.Trashed{}, items...), "problems": append([]string{}, problems...)})
 	}
 	var b strings.Builder
 	for _, it := range items {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -54,6 +55,9 @@ func (c *changer) undoTo(ctx context.Context, point, by string, all bool) error 
 	plan, err := c.ws.Undo(ctx, "", &o)
 	if err != nil {
 		return err
+	}
+	if by != "" && len(plan.Authors) == 0 {
+		return fmt.Errorf("%q made no changes after %s; quarry undo --to %s --dry-run lists the authors", by, point, render.ShellQuote(point))
 	}
 	if plan.Unchanged {
 		return c.s.Nothing("there is nothing to undo: " + plan.Summary)
@@ -144,6 +148,9 @@ NAME shows what happened after it. Without a name, list the points.`,
 				return err
 			}
 			if len(args) == 1 {
+				if _, err := (&chosen{since: args[0]}).from(&change.Log{}); err == nil {
+					return c.run(render.Writing, "", fmt.Errorf("%q can't be the name of a point: it is a time", args[0]))
+				}
 				return c.run(render.Writing, "", c.ws.Point(cmd.Context(), args[0]))
 			}
 			log, err := c.ws.Changes(cmd.Context(), 1)
@@ -158,7 +165,7 @@ NAME shows what happened after it. Without a name, list the points.`,
 
 func (c *changer) showPoints(list []change.Point) error {
 	if c.json {
-		return c.s.Encode(map[string]any{"points": list})
+		return c.s.Encode(map[string]any{"points": append([]change.Point{}, list...)})
 	}
 	var b strings.Builder
 	for _, p := range list {
@@ -216,8 +223,16 @@ folder, or everything with --all. Quarry's own undo log stays. This can't be und
 			} else {
 				err = c.open()
 			}
+			var log *change.Log
+			if err == nil {
+				log, err = c.ws.Changes(cmd.Context(), 0)
+			}
 			if err == nil {
 				err = c.ws.PurgeRecord(cmd.Context(), path)
+			}
+			if err == nil && !slices.ContainsFunc(log.Changes, func(ch change.Change) bool { return ch.Outside && (all || path == "." || touches(&ch, path)) }) {
+				fmt.Fprintf(s.Err, "quarry: no change of %s was recorded\n", cmp.Or(render.Plain(path), "another program"))
+				err = env.ErrNone
 			}
 			return c.run(render.Deleting, path, err)
 		})

@@ -82,7 +82,7 @@ notes for an Obsidian vault, code for any other folder.`,
 // addWhere adds the flags that identify a client's settings and the entry in them.
 func (f *installFlags) addWhere(fl *pflag.FlagSet) {
 	fl.StringVar(&f.client, "client", "", "the `client`: "+strings.Join(clients.Names(), ", "))
-	fl.StringVar(&f.scope, "scope", "", "settings of the user or of the project: `user` or project")
+	fl.StringVar(&f.scope, "scope", "", "settings of this `scope`: user or project")
 	fl.StringVar(&f.name, "name", "quarry", "`name` of the entry")
 	fl.StringVar(&f.file, "config", "", "settings `file` (default: where the client has it)")
 	fl.BoolVar(&f.write, "write", false, "change the file; otherwise it is only shown")
@@ -105,6 +105,9 @@ func (f *installFlags) target(s env.Streams) (*target, error) {
 	}
 	if i < 0 {
 		return nil, fmt.Errorf("--client %q: one of %s", f.client, strings.Join(clients.Names(), ", "))
+	}
+	if f.name == "" {
+		return nil, errors.New("--name is empty")
 	}
 	t := &target{Client: &clients.All[i]}
 	if f.scope == "" {
@@ -194,10 +197,21 @@ func (f *installFlags) run(s env.Streams, flags *pflag.FlagSet) error {
 	if err != nil {
 		return err
 	}
-	if approve != "" {
+	approved := false
+	if approve != "all" {
+		if approved, err = f.approvesAll(s, t, entry); err != nil {
+			return err
+		}
+	}
+	switch {
+	case approve != "" && approved:
+		return fmt.Errorf("%s already calls every tool of %s without asking; quarry mcp uninstall --client %s --write takes that out", t.Title, f.name, f.client)
+	case approve != "":
 		entry.More = append(entry.More, approval.Entry...)
 		notes = append(notes, approval.Note)
-	} else if len(approval.Entry)+len(approval.Lists) > 0 {
+	case approved:
+		notes = append(notes, t.Title+" calls every tool of "+f.name+" without asking.")
+	case len(approval.Entry)+len(approval.Lists) > 0:
 		notes = append(notes, t.Title+" asks before it calls a tool: --allow read or --allow all adds its settings for not asking.")
 	}
 	changed, err := t.Set(t.old, f.name, entry)
@@ -295,6 +309,25 @@ func (f *installFlags) approval(t *target, entry *clients.Entry, level string) (
 	return t.Approval(a), nil
 }
 
+// approvesAll reports whether the settings have the approval of --allow all.
+func (f *installFlags) approvesAll(s env.Streams, t *target, entry *clients.Entry) (bool, error) {
+	a, err := f.approval(t, entry, "all")
+	if err != nil {
+		return false, err
+	}
+	if len(a.Lists) > 0 { // the first one approves the calls
+		file, err := f.listFile(s, t, &a.Lists[0])
+		if err != nil {
+			return false, err
+		}
+		text, err := clients.ReadSettings(file)
+		return a.Lists[0].Has(text), err
+	}
+	servers, _ := t.Servers(t.old) // Set reports the error
+	members, _ := servers[f.name].(map[string]any)
+	return len(a.Entry) > 0 && !slices.ContainsFunc(a.Entry, func(m clients.Member) bool { return members[m.Name] != m.Value }), nil
+}
+
 // addLists adds words to lists in a client's settings. It writes each file only once.
 func (f *installFlags) addLists(s env.Streams, t *target, lists []clients.List, edits []edit) ([]edit, error) {
 	for _, l := range lists {
@@ -364,8 +397,8 @@ func (f *installFlags) mayReplace(t *target, entry *clients.Entry) error {
 		return nil // Set will report why the settings can't be changed
 	}
 	const hint = "\n  --replace replaces it, --name gives the new entry another name"
-	old, ok := t.Read(servers[f.name])
-	if !ok || !old.Starts(f.name) {
+	old, _ := t.Read(servers[f.name])
+	if !f.starts(t) {
 		return fmt.Errorf("%s has a server %s that is not quarry mcp%s", t.file, f.name, hint)
 	}
 	before, now := t.served(&old), t.served(entry)
