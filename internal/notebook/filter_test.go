@@ -527,7 +527,7 @@ func readReal(ctx context.Context, dir, path string) (*realNote, error) {
 		}
 		n.props[strings.ToLower(name)] = append(n.props[strings.ToLower(name)], "")
 		for _, v := range list {
-			n.props[strings.ToLower(name)] = append(n.props[strings.ToLower(name)], strings.ToLower(vault.ShowValue(v)))
+			n.props[strings.ToLower(name)] = append(n.props[strings.ToLower(name)], strings.ToLower(fmt.Sprint(v)))
 		}
 	}
 	for _, f := range scan.Fields(text) {

@@ -10,6 +10,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -22,7 +23,7 @@ import (
 )
 
 // version must be increased if notes get different fields or keys.
-const version = 6
+const version = 7
 
 // linkKey is the kind of the keys of links: the names of files to which they may resolve.
 const linkKey = noterank.Others
@@ -228,7 +229,7 @@ func (f *Facts) Properties(ctx context.Context) []Property {
 			}
 			p := Property{Name: name, List: ok}
 			for _, v := range list {
-				p.Values = append(p.Values, vault.ShowValue(v))
+				p.Values = append(p.Values, fmt.Sprint(v))
 			}
 			f.props = append(f.props, p)
 		}

@@ -2,6 +2,7 @@ package vault
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -143,6 +144,46 @@ func TestReadProperties(t *testing.T) {
 	}
 }
 
+// A value that a person types keeps its text.
+func TestTypedValues(t *testing.T) {
+	for _, typed := range []string{"5", "-5", "1.5", "0", "true", "false", "null", "2026-11-01", "2026-11-01T10:00", "1.2.3", "v1.10", "NaN", "it's"} {
+		checkTyped(t, "---\na: x\n---\n", typed, "---\na: "+typed+"\n---\n")
+	}
+	for _, typed := range []string{"0301234", "007", "00", "1.10", "1.", ".5", "1_000", "1,000", "0x1f", "0o17", "0b11", "1e3", "+5", "-0", "0.0000001", "True", "Null", "~", "yes", "no", "on", "",
+		"12345678901234567890123", "9007199254740993", "0.1000000000000000055511", "2026-1-5", "2026-11-01 10:00", "2026-11-01T10:00:00Z", "22:22", ".inf", "685_230.15"} {
+		checkTyped(t, "---\na: x\n---\n", typed, "---\na: \""+typed+"\"\n---\n")
+		checkTyped(t, "---\na:\n  - x\n---\n", "[x, \""+typed+"\"]", "---\na:\n  - x\n  - \""+typed+"\"\n---\n")
+		if typed != "" && typed != "1,000" {
+			checkTyped(t, "---\na: x\n---\n", "["+typed+", 5]", "---\na:\n  - \""+typed+"\"\n  - 5\n---\n")
+			checkTyped(t, "---\na: "+typed+" # c\n---\n", typed, "---\na: "+typed+" # c\n---\n")
+			checkTyped(t, "---\na:\n  - "+typed+"\n  - x\n---\n", "["+typed+", x]", "---\na:\n  - "+typed+"\n  - x\n---\n")
+		}
+	}
+	for _, c := range [][2]string{
+		{"a # c", "'a # c'"}, {"[a]b", "'[a]b'"}, {"!tag x", "'!tag x'"}, {"&x y", "'&x y'"}, {"|", "'|'"}, {"?", "'?'"}, {"-", "'-'"}, {"Dune: Part Two", "'Dune: Part Two'"},
+		{"{{title}}", "'{{title}}'"}, {"[[A]]", "'[[A]]'"}, {"{a: 1, a: 2}", "'{a: 1, a: 2}'"}, {"'y z'", "'y z'"}, {`"5"`, `"5"`}, {"two\nlines", "|-\n  two\n  lines"}, {"x\n---\ny", "|-\n  x\n  ---\n  y"},
+		{"[]", "[]"}, {"{b: 01, a: [2]}", "\n  b: \"01\"\n  a:\n    - 2"}, {"[ [[A]], x]", "\n  - '[[A]]'\n  - x"}, {"[[[A]], [[B]]]", "\n  - '[[A]]'\n  - '[[B]]'"}, {"- x\n- z: 1", "\n  - x\n  - z: 1"},
+	} {
+		checkTyped(t, "---\na: x\n---\n", c[0], strings.Replace("---\na: "+c[1]+"\n---\n", ": \n", ":\n", 1))
+	}
+	// A value that is shown, too.
+	for _, text := range []string{"0301234", "1.10", "2026-1-5", "2026-11-01 10:00:00", "1e3", "5", "12345678901234567890123"} {
+		m, err := ReadHead(ctx, []byte("---\na: "+text+"\nl: ["+text+"]\n---\n")).Properties()
+		if err != nil || fmt.Sprint(m["a"])+fmt.Sprint(" ", m["l"]) != text+" ["+text+"]" {
+			t.Errorf("%s is shown as %v, %v", text, m, err)
+		}
+	}
+}
+
+func checkTyped(t *testing.T, text, typed, want string) {
+	t.Helper()
+	splices, err := SetProperty([]byte(text), "a", ParseValue(typed))
+	got, err2 := ApplySplices([]byte(text), splices)
+	if err != nil || err2 != nil || string(got) != want {
+		t.Errorf("%q typed for %q\n got %q, %v, %v\nwant %q", typed, text, got, err, err2, want)
+	}
+}
+
 func FuzzFrontMatter(f *testing.F) {
 	for _, s := range []string{"a: 1\n", "a: [x, y] # c\nb: |\n  x\n", "a: &x {b: 1}\nc: *x\n", "\"a\": 'x''y'\r\nb:\r\n- 1\r\n", "? a\n: b\n", "a: \"[[x]]\"\n", "é: \u2028[[x]]\n"} {
 		f.Add(s, "a", "new: value\n- x")
@@ -186,6 +227,8 @@ func TestAddToProperty(t *testing.T) {
 		{"item", "---\na:\n- x # why\nb: 1\n---\n", "v", false, "---\na:\n- x # why\n- v\nb: 1\n---\n"},
 		{"items, indented", "---\na:\n    - 2024-01-02\n    - 'q'\n---\n", []any{"v", 3}, false, "---\na:\n    - 2024-01-02\n    - 'q'\n    - v\n    - 3\n---\n"},
 		{"flow list", "---\na: [x, y] # c\n---\n", "z", false, "---\na: [x, y, z] # c\n---\n"},
+		{"a date", "---\na:\n  - 2024-01-02\n---\n", "2024-01-03", false, "---\na:\n  - 2024-01-02\n  - 2024-01-03\n---\n"},
+		{"typed digits", "---\na:\n  - x\n---\n", ParseValue("007"), false, "---\na:\n  - x\n  - \"007\"\n---\n"},
 		{"first", "---\na:\n  - x\n---\n", "v", true, "---\na:\n  - v\n  - x\n---\n"},
 		{"crlf", "---\r\na:\r\n  - x\r\n---\r\n", "v", false, "---\r\na:\r\n  - x\r\n  - v\r\n---\r\n"},
 		{"text", "---\na: x # c\n---\n", "y", false, "---\na: xy # c\n---\n"},

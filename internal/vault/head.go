@@ -21,11 +21,13 @@ func ReadHead(ctx context.Context, text []byte) *Head {
 	return &Head{root, err}
 }
 
-// Properties returns the decoded properties.
+// Properties returns the decoded properties. Dates are texts, and so are numbers that would
+// not be shown as they are written.
 func (h *Head) Properties() (map[string]any, error) {
 	if h.err != nil || h.root == nil {
 		return nil, h.err
 	}
+	asWritten(h.root)
 	var m map[string]any
 	var err error
 	if hasLarge(h.root) {
@@ -37,6 +39,17 @@ func (h *Head) Properties() (map[string]any, error) {
 		return nil, fmt.Errorf("front matter: %w", err)
 	}
 	return m, nil
+}
+
+// asWritten makes texts of the numbers and dates that would be decoded to others: 1.10,
+// 0301234.
+func asWritten(n *yaml.Node) {
+	if n.Kind == yaml.ScalarNode && n.Style == 0 && (n.Tag == "!!timestamp" || (n.Tag == "!!int" || n.Tag == "!!float") && !canonical(n.Value)) {
+		n.Tag = "!!str"
+	}
+	for _, in := range n.Content {
+		asWritten(in)
+	}
 }
 
 // Names returns the names of the properties in file order.

@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
-	"time"
-
-	"go.yaml.in/yaml/v3"
 
 	"quarry/fault"
 	"quarry/internal/value"
@@ -41,9 +40,9 @@ func AddToProperty(text []byte, key string, v any, first bool) ([]Splice, error)
 	if old == nil || old.Kind == value.Null {
 		return SetProperty(text, key, v)
 	}
-	add, err := value.FromGo(v)
+	add, err := newValue(key, v)
 	if err != nil {
-		return nil, fmt.Errorf("front matter: %s: %w", key, err)
+		return nil, err
 	}
 	edits, err := additions(key, old, add, first)
 	if err != nil {
@@ -127,32 +126,70 @@ func PropertySpans(ctx context.Context, text []byte) ([]Span, error) {
 	return d.Entries(), nil
 }
 
-// ParseValue returns the value of a text as YAML: a number, true, a list, a mapping, or
-// the text itself. Dates, wikilinks and invalid YAML stay text.
+// ParseValue returns the value of a text that was typed as YAML, for [SetProperty] and
+// [AddToProperty]: a list, a mapping in braces or on several lines, or else the text itself.
+// Numbers, booleans and null are those that Obsidian shows as they were typed: 1.10 is a
+// text.
 func ParseValue(s string) any {
-	var v any
-	if strings.HasPrefix(strings.TrimSpace(s), "[[") || parseValue(s, &v) != nil || v == nil && s != "null" {
-		return s
+	typed := strings.TrimSpace(s)
+	text := []byte(typed)
+	d, err := value.Parse(value.YAML, text)
+	if err == nil {
+		_, err = d.Root.Go() // a key may be there twice
 	}
-	if _, ok := v.(time.Time); ok {
-		return s
+	if err != nil || linkLike(typed) || strings.Contains("\n"+typed, "\n---") {
+		return value.Str(typed)
 	}
-	return v
-}
-
-func parseValue(s string, into *any) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("%v", r)
+	lined := strings.Contains(typed, "\n")
+	switch root := d.Root; {
+	case !lined && root.End < len(text) && !root.InBrackets(), // a comment
+		root.Kind == value.Map && !root.InBrackets() && (!lined || len(root.Members) == 0), // as in Dune: Part Two
+		root.Quote() == '|' && !lined:
+	case root.Kind == value.Text && root.Quote() == 0 && root.Tag+root.Anchor == "":
+		root.Text = typed // of several lines, too
+		fallthrough
+	default:
+		if asTyped(root, text, lined) {
+			return root
 		}
-	}()
-	return yaml.Unmarshal([]byte(s), into)
+	}
+	return value.Str(typed)
 }
 
-// ShowValue formats a property's value. Dates have no time of day.
-func ShowValue(v any) string {
-	if t, ok := v.(time.Time); ok && t.Hour() == 0 && t.Minute() == 0 && t.Second() == 0 {
-		return t.Format("2006-01-02")
+// asTyped makes texts of the scalars and links in n that Obsidian would show differently
+// from how they were typed. It returns false if all of it has to be a text.
+func asTyped(n *value.Node, typed []byte, lined bool) bool {
+	source := string(n.In(typed))
+	switch {
+	case n.Tag+n.Anchor != "" || n.Kind == value.Alias || source == "" && (!lined || n.Kind != value.Null):
+		return false
+	case n.Kind == value.List && linkLike(source),
+		n.Kind == value.Number && !canonical(source),
+		n.Kind == value.Bool && source != "true" && source != "false",
+		n.Kind == value.Null && source != "null" && source != "":
+		*n = *value.Str(source)
+	case n.Kind == value.Text && n.Quote() == 0:
+		n.Plain = plainDate(n.Text)
 	}
-	return fmt.Sprint(v)
+	for _, item := range n.Items {
+		if !asTyped(item, typed, lined) {
+			return false
+		}
+	}
+	for _, m := range n.Members {
+		if !asTyped(m.Value, typed, lined) {
+			return false
+		}
+	}
+	n.Spread()
+	return true
+}
+
+// linkLike reports whether a text begins like a wikilink, not like a list of them.
+func linkLike(s string) bool { return strings.HasPrefix(s, "[[") && !strings.HasPrefix(s, "[[[") }
+
+// canonical reports whether JavaScript writes a number in the same way.
+func canonical(s string) bool {
+	f, err := strconv.ParseFloat(s, 64)
+	return err == nil && s != "-0" && strconv.FormatFloat(f, 'f', -1, 64) == s && (f == 0 || math.Abs(f) >= 1e-6 && math.Abs(f) < 1e21)
 }
