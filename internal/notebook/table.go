@@ -78,13 +78,16 @@ func keyOf(values []string, joined string) sortKey {
 	if len(values) == 0 || values[0] == "" {
 		return sortKey{rank: empty}
 	}
+	key := sortKey{rank: 2, text: strings.ToLower(joined)}
 	if n, ok := notefilter.ReadNumber(values[0]); ok {
-		return sortKey{number: n}
+		key.rank, key.number = 0, n
+	} else if at, ok := notefilter.ReadDate(values[0]); ok {
+		key.rank, key.number = 1, float64(at.Unix())
 	}
-	if at, ok := notefilter.ReadDate(values[0]); ok {
-		return sortKey{rank: 1, number: float64(at.Unix())}
+	if key.rank < 2 && len(values) == 1 {
+		key.text = ""
 	}
-	return sortKey{rank: 2, text: strings.ToLower(joined)}
+	return key
 }
 
 // empty is the rank of an empty cell.
@@ -197,7 +200,9 @@ func (b *Book) fill(ctx context.Context, t *Table, filter noteFilter, columns []
 	}
 	t.Rows = make([]Row, len(rows))
 	for i, r := range rows {
-		t.Rows[i] = *r
+		if t.Rows[i] = *r; i > 0 && t.Group != "" && r.keys[0] == rows[i-1].keys[0] {
+			t.Rows[i].Group = t.Rows[i-1].Group // which may be in other letter case
+		}
 	}
 	return err
 }
