@@ -208,14 +208,29 @@ func taskFilter(t *notefilter.Term, now time.Time) (noteFilter, error) {
 	}}, nil
 }
 
-// timeFilter compares a time of the note's file.
+// timeFilter compares a time of the note's file. The property created comes before the
+// creation time of the file, which is that of its last edit, because edits replace files.
 func (b *Book) timeFilter(t *notefilter.Term) (noteFilter, error) {
 	test, err := t.Time(time.Now())
 	times := fileInfos{b: b, created: t.Name == "created"}
-	return noteFilter{slow: true, admits: func(ctx context.Context, path string, _ *notefields.Facts) bool {
+	out := noteFilter{slow: true}
+	if times.created {
+		out.want = notefields.Properties | notefields.Inline
+	}
+	out.admits = func(ctx context.Context, path string, f *notefields.Facts) bool {
+		if times.created {
+			for _, p := range f.Named(ctx, t.Name, true) {
+				for _, v := range p.Values {
+					if at, ok := notefilter.ReadDate(v); ok {
+						return test.At(at)
+					}
+				}
+			}
+		}
 		at, _, ok := times.of(ctx, path)
 		return ok && !at.IsZero() && test.At(at)
-	}}, err
+	}
+	return out, err
 }
 
 // linkFilter selects the notes with a link to the target. As in links and moves, the

@@ -155,7 +155,8 @@ func TestNoteFilters(t *testing.T) {
 func TestDateFilters(t *testing.T) {
 	w := newWorld(t, "a.md", "---\ndue: 2026-1-5\n---\n- [ ] x 📅 2026-01-05\n", "b.md", "---\ndue: 2026-11-01\n---\n- [ ] x [due:: 2026-11-01]\n", "c.md", "---\ndue: 2026-11-01T10:30\n---\n",
 		"d.md", "---\ndue: \"[[2026-12-24]]\"\n---\n- [ ] x [due:: 2027-01-02]\n", "e.md", "---\ndue: [\"[[Daily/2027-01-02.md#Top|new year]]\"]\n---\n", "f.md", "---\ndue: soon\n---\n",
-		"g.md", "due:: 2026-11-01 23:00:00.5\n", "h.md", "---\ndue: 2028\n---\n", "i.md", "---\ndue: 2025-06-01T12:00:00Z\n---\n", "j.md", "---\ndue: 2025-06-01 12:00:00 +02:00\n---\n")
+		"g.md", "due:: 2026-11-01 23:00:00.5\n", "h.md", "---\ndue: 2028\n---\n", "i.md", "---\ndue: 2025-06-01T12:00:00Z\n---\n", "j.md", "---\ndue: 2025-06-01 12:00:00 +02:00\n---\n",
+		"k.md", "---\ncreated: 2020-01-02T10:00\n---\n", "l.md", "---\ncreated: long ago\n---\n")
 	for _, c := range []struct{ query, want string }{
 		{"property:due<2026-02", "a.md i.md j.md"},
 		{"property:due>2026-11-01", "d.md e.md h.md"},
@@ -171,6 +172,9 @@ func TestDateFilters(t *testing.T) {
 		{"property:due=2026", "a.md b.md c.md d.md g.md"},
 		{"property:due<zzz", "f.md"},
 		{"task:due<2026-11-01", "a.md"},
+		{"created:2020", "k.md"},
+		{"created:1d property:created", "l.md"},
+		{"created:<2021 OR property:created", "k.md l.md"},
 		{"task:due>2026", "d.md"},
 		{"task:due=2026", "a.md b.md"},
 	} {
