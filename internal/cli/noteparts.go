@@ -241,7 +241,7 @@ func (c *noteChanger) showProperties(ctx context.Context, path, name string) err
 	}
 	_, list, err := c.book.Properties(ctx, path)
 	if name != "" {
-		list = slices.DeleteFunc(list, func(p notebook.Property) bool { return p.Name != name })
+		list = slices.DeleteFunc(list, func(p notebook.Property) bool { return !strings.EqualFold(p.Name, name) })
 	}
 	return showList(c, "no such property", func(p notebook.Property) string { return p.Raw })(list, err)
 }

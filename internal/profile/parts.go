@@ -351,7 +351,14 @@ func (c *call) readProperties(ctx context.Context, s *shelf, path, name string) 
 		return nil, c.partError(err, s.show(path))
 	}
 	if name != "" {
-		list = slices.DeleteFunc(list, func(p notebook.Property) bool { return p.Name != name })
+		none := &vault.NoPartError{Kind: "property", Want: name}
+		list = slices.DeleteFunc(list, func(p notebook.Property) bool {
+			none.Have = append(none.Have, p.Name)
+			return !strings.EqualFold(p.Name, name)
+		})
+		if len(list) == 0 {
+			return nil, none
+		}
 	}
 	data := &propertiesAnswer{Path: s.show(n.Path), Version: n.Version, Properties: list}
 	var text []byte

@@ -55,7 +55,7 @@ func parseYAML(ctx context.Context, text []byte) (root *yaml.Node, err error) {
 	if err := yaml.NewDecoder(&untilDone{ctx.Err, text}).Decode(&doc); ctx.Err() != nil {
 		return nil, ctx.Err()
 	} else if err != nil && err != io.EOF {
-		return nil, fmt.Errorf("front matter: %w", err)
+		return nil, value.YAMLError(err)
 	}
 	if doc.Kind == 0 || len(doc.Content) == 0 {
 		return nil, nil
@@ -161,13 +161,38 @@ func header(text []byte) (*value.Doc, error) {
 	return d, nil
 }
 
+// PropertyName returns the name among those of a note that a name means: in any letter case,
+// unless the note has exactly it.
+func PropertyName(names []string, name string) string {
+	if !slices.Contains(names, name) {
+		for _, n := range names {
+			if strings.EqualFold(n, name) {
+				return n
+			}
+		}
+	}
+	return name
+}
+
+func ownName(d *value.Doc, name string) string {
+	names := make([]string, len(d.Root.Members))
+	for i, m := range d.Root.Members {
+		names[i] = m.Key
+	}
+	return PropertyName(names, name)
+}
+
 // changeProperty changes one property. Package value ensures that nothing else changes.
 func changeProperty(text []byte, key string, edits ...value.Edit) ([]Splice, error) {
 	if strings.TrimSpace(key) == "" {
 		return nil, errors.New("front matter: the key is empty")
 	}
-	if _, err := header(text); err != nil {
+	d, err := header(text)
+	if err != nil {
 		return nil, err
+	}
+	for _, e := range edits {
+		e.At[0].Key = ownName(d, key)
 	}
 	out, err := value.Apply(value.Header, text, edits...)
 	if refused, ok := errors.AsType[*value.Refused](err); ok {
@@ -186,7 +211,7 @@ func SetProperty(text []byte, key string, v any) ([]Splice, error) {
 		return nil, err
 	}
 	if _, typed := v.(*value.Node); typed {
-		if d, err := header(text); err == nil && written(text, d.Root.Get(key), n) {
+		if d, err := header(text); err == nil && written(text, d.Root.Get(ownName(d, key)), n) {
 			return nil, nil
 		}
 	}
@@ -196,7 +221,13 @@ func SetProperty(text []byte, key string, v any) ([]Splice, error) {
 // newValue converts a value from ParseValue or of Go to one that can be written.
 func newValue(key string, v any) (*value.Node, error) {
 	if n, ok := v.(*value.Node); ok {
-		return n, nil
+		out := *n
+		if out.Text = strings.TrimSpace(n.Text); n.Quote() != 0 {
+			out.Text = n.Text
+		} else if n.Kind == value.Text {
+			out.Plain = plainDate(out.Text)
+		}
+		return &out, nil
 	}
 	n, err := value.FromGo(v)
 	if err != nil {

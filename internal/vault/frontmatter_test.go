@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"quarry/fault"
 )
 
 func TestFindFrontMatter(t *testing.T) {
@@ -65,6 +67,8 @@ func TestSetProperty(t *testing.T) {
 		{"add to a comment", "---\n# c\n---\nx", "b", 2, "---\n# c\nb: 2\n---\nx"},
 		{"new block", "x", "b", 2, "---\nb: 2\n---\nx"},
 		{"new block after a mark", "\ufeffx\r\n", "b", 2, "\ufeff---\r\nb: 2\r\n---\r\nx\r\n"},
+		{"name in other case", "---\nState: 1\n---\n", "state", 2, "---\nState: 2\n---\n"},
+		{"both cases", "---\nState: 1\nstate: 1\n---\n", "state", 2, "---\nState: 1\nstate: 2\n---\n"},
 		{"nested key of the same name", "---\no:\n  a: 1\na: 2\n---\n", "a", 3, "---\no:\n  a: 1\na: 3\n---\n"},
 	} {
 		splices, err := SetProperty([]byte(c.text), c.key, c.value)
@@ -87,6 +91,7 @@ func TestRemoveProperty(t *testing.T) {
 		{"crlf", "---\r\na: 1\r\nb: 2\r\n---\r\n", "a", "---\r\nb: 2\r\n---\r\n"},
 		{"missing", "---\na: 1\n---\n", "b", "---\na: 1\n---\n"},
 		{"no front matter", "x", "b", "x"},
+		{"other case", "---\na: 1\nB: 2\n---\n", "b", "---\na: 1\n---\n"},
 	} {
 		splices, err := RemoveProperty([]byte(c.text), c.key)
 		got, err2 := ApplySplices([]byte(c.text), splices)
@@ -229,6 +234,8 @@ func TestAddToProperty(t *testing.T) {
 		{"flow list", "---\na: [x, y] # c\n---\n", "z", false, "---\na: [x, y, z] # c\n---\n"},
 		{"a date", "---\na:\n  - 2024-01-02\n---\n", "2024-01-03", false, "---\na:\n  - 2024-01-02\n  - 2024-01-03\n---\n"},
 		{"typed digits", "---\na:\n  - x\n---\n", ParseValue("007"), false, "---\na:\n  - x\n  - \"007\"\n---\n"},
+		{"text with a blank", "---\na: x # c\n---\n", ParseValue(" 5\n"), false, "---\na: x 5 # c\n---\n"},
+		{"the name in other case", "---\nA:\n  - x\n---\n", "v", false, "---\nA:\n  - x\n  - v\n---\n"},
 		{"first", "---\na:\n  - x\n---\n", "v", true, "---\na:\n  - v\n  - x\n---\n"},
 		{"crlf", "---\r\na:\r\n  - x\r\n---\r\n", "v", false, "---\r\na:\r\n  - x\r\n  - v\r\n---\r\n"},
 		{"text", "---\na: x # c\n---\n", "y", false, "---\na: xy # c\n---\n"},
@@ -242,6 +249,15 @@ func TestAddToProperty(t *testing.T) {
 			t.Errorf("%s: got %q, %v, %v, want %q", c.name, got, err, err2, c.want)
 		}
 	}
+	for _, c := range []struct{ text, key, want string }{
+		{"---\ntags: one, two three # c\n---\n", "tags", "---\ntags: # c\n  - one\n  - two\n  - three\n  - v w\n---\n"},
+		{"---\nAliases: One Two\n---\n", "aliases", "---\nAliases:\n  - One Two\n  - v w\n---\n"},
+	} {
+		splices, err := AddToProperty([]byte(c.text), c.key, ParseValue("v w"), false)
+		if got, _ := ApplySplices([]byte(c.text), splices); err != nil || string(got) != c.want {
+			t.Errorf("%s: %q, %v; want %q", c.key, got, err, c.want)
+		}
+	}
 	if _, err := AddToProperty([]byte("---\na: 1\n---\n"), "a", 2, false); !errors.Is(err, ErrNotMergeable) {
 		t.Errorf("a number to a number: %v", err)
 	}
@@ -253,6 +269,8 @@ func TestRenameProperty(t *testing.T) {
 		{"quoted", "---\n\"a\": [1]\n---\n", "z", "---\nz: [1]\n---\n"},
 		{"needs quotes", "---\na: 1\n---\n", "x: y", "---\n'x: y': 1\n---\n"},
 		{"missing", "---\nb: 1\n---\n", "z", "---\nb: 1\n---\n"},
+		{"other case", "---\nA: 1\n---\n", "z", "---\nz: 1\n---\n"},
+		{"only case", "---\na: 1\n---\n", "A", "---\nA: 1\n---\n"},
 		{"block", "---\r\na:\r\n  - x\r\nb: 1\r\n---\r\n", "z", "---\r\nz:\r\n  - x\r\nb: 1\r\n---\r\n"},
 	} {
 		splices, err := RenameProperty([]byte(c.text), "a", c.to)
@@ -261,7 +279,21 @@ func TestRenameProperty(t *testing.T) {
 			t.Errorf("%s: got %q, %v, %v, want %q", c.name, got, err, err2, c.want)
 		}
 	}
-	if _, err := RenameProperty([]byte("---\na: 1\nb: 2\n---\n"), "a", "b"); !errors.Is(err, ErrUnsafeSplice) {
-		t.Errorf("onto another: %v", err)
+	for _, to := range []string{"b", "B"} {
+		if _, err := RenameProperty([]byte("---\na: 1\nb: 2\n---\n"), "a", to); !errors.Is(err, ErrUnsafeSplice) {
+			t.Errorf("onto another: %v", err)
+		}
+	}
+}
+
+// Errors of the YAML parser have the line in the note and a code.
+func TestFrontMatterErrors(t *testing.T) {
+	for text, want := range map[string]string{
+		"---\na: [1\nb: 2\n---\n": "line 2: ", "---\na: 1\na: 2\n---\n": `line 3: mapping key "a" already defined`, "---\na: {{title}}\n---\n": "a key is a list or a map",
+	} {
+		_, err := ReadHead(ctx, []byte(text)).Properties()
+		if err == nil || !strings.Contains(err.Error(), want) || !errors.Is(err, fault.InvalidArgument) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
 	}
 }

@@ -2,11 +2,12 @@ package vault
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"quarry/internal/value"
 )
 
 // Head is the parsed front matter of a note. It is empty if the note has none.
@@ -36,7 +37,7 @@ func (h *Head) Properties() (map[string]any, error) {
 		err = decodeNode(h.root, &m)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("front matter: %w", err)
+		return nil, value.YAMLError(err)
 	}
 	return m, nil
 }

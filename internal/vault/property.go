@@ -24,6 +24,12 @@ func RenameProperty(text []byte, from, to string) ([]Splice, error) {
 	if strings.TrimSpace(to) == "" {
 		return nil, errors.New("front matter: the key is empty")
 	}
+	if d, err := header(text); err == nil {
+		own, other := ownName(d, from), ownName(d, to)
+		if d.Root.Get(own) != nil && d.Root.Get(other) != nil && own != other {
+			return nil, fmt.Errorf("%w: %s: there is a %q already", ErrUnsafeSplice, own, other)
+		}
+	}
 	return ifThere(changeProperty(text, from, value.Edit{At: value.Keys(from), Rename: to}))
 }
 
@@ -36,6 +42,7 @@ func AddToProperty(text []byte, key string, v any, first bool) ([]Splice, error)
 	if err != nil {
 		return nil, err
 	}
+	key = ownName(d, key)
 	old := d.Root.Get(key)
 	if old == nil || old.Kind == value.Null {
 		return SetProperty(text, key, v)
@@ -44,11 +51,38 @@ func AddToProperty(text []byte, key string, v any, first bool) ([]Splice, error)
 	if err != nil {
 		return nil, err
 	}
+	if names := listed(text, key); names != nil && old.Kind < value.List {
+		items := []*value.Node{add}
+		if add.Kind == value.List {
+			items = add.Items
+		}
+		if first {
+			items = append(items, names...)
+		} else {
+			items = append(names, items...)
+		}
+		return changeProperty(text, key, value.Edit{At: value.Keys(key), Value: value.ListOf(items...)})
+	}
+	if typed, ok := v.(*value.Node); ok && old.Kind == value.Text && add.Kind < value.List {
+		add = value.Str(typed.Text) // also a number, and blanks
+	}
 	edits, err := additions(key, old, add, first)
 	if err != nil {
 		return nil, fmt.Errorf("front matter: %s: %w", key, err)
 	}
 	return changeProperty(text, key, edits...)
+}
+
+// listed returns the values of a property that is a list even if it is written as a text:
+// tags and aliases.
+func listed(text []byte, key string) (out []*value.Node) {
+	head, key := ReadHead(context.Background(), text), strings.ToLower(key)
+	if tags := key == "tags" || key == "tag"; tags || key == "aliases" || key == "alias" {
+		for _, s := range head.texts(tags, key) {
+			out = append(out, value.Str(s))
+		}
+	}
+	return out
 }
 
 // additions returns the edits that add the value add to the value old.
@@ -99,6 +133,7 @@ func PropertySpan(ctx context.Context, text []byte, key string) (Span, error) {
 	if err != nil {
 		return Span{}, err
 	}
+	key = ownName(d, key)
 	at := slices.IndexFunc(d.Root.Members, func(m *value.Member) bool { return m.Key == key })
 	if at < 0 {
 		names, _ := ReadHead(ctx, text).Names()
@@ -129,16 +164,17 @@ func PropertySpans(ctx context.Context, text []byte) ([]Span, error) {
 // ParseValue returns the value of a text that was typed as YAML, for [SetProperty] and
 // [AddToProperty]: a list, a mapping in braces or on several lines, or else the text itself.
 // Numbers, booleans and null are those that Obsidian shows as they were typed: 1.10 is a
-// text.
+// text. Blanks around a scalar are kept for a text that it is added to.
 func ParseValue(s string) any {
 	typed := strings.TrimSpace(s)
+	itself := value.Str(strings.Trim(s, "\r\n"))
 	text := []byte(typed)
 	d, err := value.Parse(value.YAML, text)
 	if err == nil {
 		_, err = d.Root.Go() // a key may be there twice
 	}
 	if err != nil || linkLike(typed) || strings.Contains("\n"+typed, "\n---") {
-		return value.Str(typed)
+		return itself
 	}
 	lined := strings.Contains(typed, "\n")
 	switch root := d.Root; {
@@ -146,14 +182,17 @@ func ParseValue(s string) any {
 		root.Kind == value.Map && !root.InBrackets() && (!lined || len(root.Members) == 0), // as in Dune: Part Two
 		root.Quote() == '|' && !lined:
 	case root.Kind == value.Text && root.Quote() == 0 && root.Tag+root.Anchor == "":
-		root.Text = typed // of several lines, too
-		fallthrough
+		return itself // of several lines, too
 	default:
-		if asTyped(root, text, lined) {
-			return root
+		if !asTyped(root, text, lined) {
+			return itself
 		}
+		if root.Text == typed {
+			root.Text = itself.Text
+		}
+		return root
 	}
-	return value.Str(typed)
+	return itself
 }
 
 // asTyped makes texts of the scalars and links in n that Obsidian would show differently
