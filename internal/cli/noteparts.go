@@ -337,7 +337,7 @@ note or of all, and --orphans the notes that no other file links to.`,
 			if err != nil {
 				return err
 			}
-			show := c.showLinks(outgoing)
+			show := c.showLinks(outgoing || unresolved)
 			switch {
 			case orphans:
 				err = c.showPaths(c.book.Orphans(cmd.Context()))

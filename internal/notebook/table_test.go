@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"quarry/fault"
 	"quarry/internal/notebook"
 )
 
@@ -125,5 +126,8 @@ func TestTasks(t *testing.T) {
 		if _, err := w.book.CheckTask(t.Context(), "P/a.md", c.text, c.line, true, notebook.Options{}); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%q: %v, want %q", c.text, err, c.says)
 		}
+	}
+	if _, err := w.book.CheckTask(t.Context(), "b.md", "Other", 0, true, notebook.Options{}); !strings.Contains(fault.HintOf(err), "(due:: 2024-06-01) #x") {
+		t.Errorf("a part of a task's text: %v, %s", err, fault.HintOf(err))
 	}
 }

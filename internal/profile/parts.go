@@ -538,6 +538,11 @@ func (c *call) placeLinks(ctx context.Context, s *shelf, found []notebook.Link, 
 		if err := s.Place(ctx, rest[:n]); err != nil {
 			return nil, 0, err
 		}
+		for i := range rest[:n] {
+			if rest[i].Target == "" { // its line may have other links
+				rest[i].Text = rest[i].Link
+			}
+		}
 		text, shown = render.NoteLinks(nil, rest, found, outgoing, c.limits())
 		if shown < n || n == len(rest) {
 			return text, shown, nil

@@ -107,7 +107,7 @@ func TestNoteTools(t *testing.T) {
 		{"tags", `{"tag":"a","new_name":"z"}`, "Renamed tag #a to #z in 2 notes.\n", false},
 		{"links", `{"path":"Plan"}`, "1 link in 1 note:\n\n## Other.md\nLine 1: see [[Plan#Journal]] #z/b [[gone]]", false},
 		{"links", `{"path":"Other","kind":"outgoing"}`, "2 links:\n\n## Other.md\nLine 1: Plan#Journal → Plan.md\nLine 1: gone → nothing", false},
-		{"links", `{"kind":"unresolved"}`, "1 link in 1 note:\n\n## Other.md\n", false},
+		{"links", `{"kind":"unresolved"}`, "1 link in 1 note:\n\n## Other.md\nLine 1: gone", false},
 		{"links", `{"kind":"orphans"}`, "1 note:\nOther.md", false},
 		{"links", `{}`, "Error: path is required: the note whose links are wanted.", true},
 	} {
