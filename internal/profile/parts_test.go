@@ -46,6 +46,21 @@ func noteTools(t *testing.T, profileName string, isVault bool) (*tool.Registry, 
 	return r, dir
 }
 
+// A refused change says why.
+func TestRefusedPropertyHasReason(t *testing.T) {
+	r, dir := noteTools(t, "notes", true)
+	if err := os.WriteFile(filepath.Join(dir, "Anchor.md"), []byte("---\na: &x 1\nb: *x\n---\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string]string{
+		`"operation": "set", "name": "a", "value": "2"`: "aliases use &x", `"operation": "rename", "name": "a", "value": "b"`: `there is a "b" already`,
+	} {
+		if got := callText(t, r, "properties", `{"path": "Anchor.md", `+args+`}`); !strings.Contains(got, want) {
+			t.Errorf("%s: %s; want %q", args, got, want)
+		}
+	}
+}
+
 // read_file names the sections of a note as edit_section does.
 func TestReadSectionsOfOneName(t *testing.T) {
 	r, dir := noteTools(t, "notes", true)
