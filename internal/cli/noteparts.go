@@ -267,7 +267,7 @@ func showList[T any](c *noteChanger, none string, line func(T) string) func([]T,
 
 // showNames writes names with the number of notes that have each.
 func (c *noteChanger) showNames(mark string) func([]notebook.Name, error) error {
-	return showList(c, "none found", func(n notebook.Name) string { return fmt.Sprintf("%s%s\t%d", mark, n.Name, n.Notes) })
+	return showList(c, "none found", func(n notebook.Name) string { return fmt.Sprintf("%s%s\t%d", mark, inCell(n.Name), n.Notes) })
 }
 
 func (c *noteChanger) showPaths(paths []string, err error) error {

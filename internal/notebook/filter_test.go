@@ -572,7 +572,7 @@ func readReal(ctx context.Context, dir, path string) (*realNote, error) {
 		}
 		n.props[strings.ToLower(name)] = append(n.props[strings.ToLower(name)], "")
 		for _, v := range list {
-			n.props[strings.ToLower(name)] = append(n.props[strings.ToLower(name)], strings.ToLower(fmt.Sprint(v)))
+			n.props[strings.ToLower(name)] = append(n.props[strings.ToLower(name)], strings.ToLower(vault.ShowValue(v)))
 		}
 	}
 	for _, f := range scan.Fields(text) {

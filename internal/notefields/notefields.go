@@ -10,7 +10,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -229,7 +228,7 @@ func (f *Facts) Properties(ctx context.Context) []Property {
 			}
 			p := Property{Name: name, List: ok}
 			for _, v := range list {
-				p.Values = append(p.Values, fmt.Sprint(v))
+				p.Values = append(p.Values, vault.ShowValue(v))
 			}
 			f.props = append(f.props, p)
 		}

@@ -132,6 +132,10 @@ func TestReadProperties(t *testing.T) {
 	if err != nil || m["n"] != 3 || len(m) != 3 {
 		t.Errorf("%v, %v", m, err)
 	}
+	odd, err := ReadHead(ctx, []byte("---\na: {1: x, b: [{2: y}]}\nl: [[N], {c: 1.10}]\n---\n")).Properties()
+	if got := ShowValue(odd["a"]) + ShowValue(odd["l"]); err != nil || got != `{"1":"x","b":[{"2":"y"}]}[["N"],{"c":"1.10"}]` {
+		t.Errorf("%s, %v", got, err)
+	}
 	if got := ReadHead(ctx, text).Aliases(); !slices.Equal(got, []string{"One", "Two words"}) {
 		t.Errorf("aliases %q", got)
 	}

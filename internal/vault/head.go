@@ -2,6 +2,8 @@ package vault
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -39,7 +41,40 @@ func (h *Head) Properties() (map[string]any, error) {
 	if err != nil {
 		return nil, value.YAMLError(err)
 	}
+	textKeys(m)
 	return m, nil
+}
+
+// textKeys makes texts of all keys in a value, as in JSON: {1: a} is decoded otherwise.
+func textKeys(v any) any {
+	switch v := v.(type) {
+	case map[any]any:
+		out := make(map[string]any, len(v))
+		for key, val := range v {
+			out[fmt.Sprint(key)] = textKeys(val)
+		}
+		return out
+	case map[string]any:
+		for key, val := range v {
+			v[key] = textKeys(val)
+		}
+	case []any:
+		for i := range v {
+			v[i] = textKeys(v[i])
+		}
+	}
+	return v
+}
+
+// ShowValue formats a property's value, mappings and lists in lists as JSON.
+func ShowValue(v any) string {
+	switch v.(type) {
+	case map[string]any, []any:
+		if data, err := json.Marshal(v); err == nil {
+			return string(data)
+		}
+	}
+	return fmt.Sprint(v)
 }
 
 // asWritten makes texts of the numbers and dates that would be decoded to others: 1.10,
