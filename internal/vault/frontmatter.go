@@ -240,10 +240,12 @@ func newValue(key string, v any) (*value.Node, error) {
 // YAML that, typed, would be quoted.
 func written(text []byte, old, typed *value.Node) bool {
 	switch {
-	case old == nil || old.Tag+old.Anchor != "":
+	case old == nil:
 		return false
 	case typed.Kind == value.Text && typed.Quote() == 0 && old.Kind < value.List && old.Len() > 0 && string(old.In(text)) == typed.Text:
 		return true
+	case old.Tag+old.Anchor != "":
+		return false
 	case old.Kind != typed.Kind || old.Text != typed.Text || len(old.Items) != len(typed.Items) || len(old.Members) != len(typed.Members):
 		return false
 	}

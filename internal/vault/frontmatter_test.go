@@ -175,6 +175,9 @@ func TestTypedValues(t *testing.T) {
 	} {
 		checkTyped(t, "---\na: x\n---\n", c[0], strings.Replace("---\na: "+c[1]+"\n---\n", ": \n", ":\n", 1))
 	}
+	for _, source := range []string{"&x y", "!!str 5", "[[1, 2], [3]]", "{a: 01}", "'5'", "[a, [b, 1.10]]"} {
+		checkTyped(t, "---\na: "+source+" # c\n---\n", source, "---\na: "+source+" # c\n---\n")
+	}
 	// A value that is shown, too.
 	for _, text := range []string{"0301234", "1.10", "2026-1-5", "2026-11-01 10:00:00", "1e3", "5", "12345678901234567890123"} {
 		m, err := ReadHead(ctx, []byte("---\na: "+text+"\nl: ["+text+"]\n---\n")).Properties()

@@ -224,8 +224,11 @@ func asTyped(n *value.Node, typed []byte, lined bool) bool {
 	return true
 }
 
-// linkLike reports whether a text begins like a wikilink, not like a list of them.
-func linkLike(s string) bool { return strings.HasPrefix(s, "[[") && !strings.HasPrefix(s, "[[[") }
+// linkLike reports whether a text begins with a wikilink, not with a list of lists.
+func linkLike(s string) bool {
+	end := strings.IndexByte(s, ']')
+	return end > 2 && strings.HasPrefix(s, "[[") && s[2] != '[' && strings.HasPrefix(s[end:], "]]")
+}
 
 // canonical reports whether JavaScript writes a number in the same way.
 func canonical(s string) bool {
