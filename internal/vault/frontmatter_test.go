@@ -3,6 +3,7 @@ package vault
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strings"
@@ -170,7 +171,7 @@ func TestTypedValues(t *testing.T) {
 	}
 	for _, c := range [][2]string{
 		{"a # c", "'a # c'"}, {"[a]b", "'[a]b'"}, {"!tag x", "'!tag x'"}, {"&x y", "'&x y'"}, {"|", "'|'"}, {"?", "'?'"}, {"-", "'-'"}, {"Dune: Part Two", "'Dune: Part Two'"},
-		{"{{title}}", "'{{title}}'"}, {"[[A]]", "'[[A]]'"}, {"{a: 1, a: 2}", "'{a: 1, a: 2}'"}, {"'y z'", "'y z'"}, {`"5"`, `"5"`}, {"two\nlines", "|-\n  two\n  lines"}, {"x\n---\ny", "|-\n  x\n  ---\n  y"},
+		{"{{title}}", "'{{title}}'"}, {"[[A]]", "'[[A]]'"}, {"{a: 1, a: 2}", "'{a: 1, a: 2}'"}, {"'y z'", "'y z'"}, {`"5"`, `"5"`}, {"# Title\n5", "|-\n  # Title\n  5"}, {"! []", "'! []'"}, {"two\nlines", "|-\n  two\n  lines"}, {"x\n---\ny", "|-\n  x\n  ---\n  y"},
 		{"[]", "[]"}, {"{b: 01, a: [2]}", "\n  b: \"01\"\n  a:\n    - 2"}, {"[ [[A]], x]", "\n  - '[[A]]'\n  - x"}, {"[[[A]], [[B]]]", "\n  - '[[A]]'\n  - '[[B]]'"}, {"- x\n- z: 1", "\n  - x\n  - z: 1"},
 	} {
 		checkTyped(t, "---\na: x\n---\n", c[0], strings.Replace("---\na: "+c[1]+"\n---\n", ": \n", ":\n", 1))
@@ -183,6 +184,43 @@ func TestTypedValues(t *testing.T) {
 		m, err := ReadHead(ctx, []byte("---\na: "+text+"\nl: ["+text+"]\n---\n")).Properties()
 		if err != nil || fmt.Sprint(m["a"])+fmt.Sprint(" ", m["l"]) != text+" ["+text+"]" {
 			t.Errorf("%s is shown as %v, %v", text, m, err)
+		}
+	}
+}
+
+// Random texts are read back as they were typed, unless they are quoted or a collection, and
+// typing them again changes nothing.
+func TestRandomTypedValues(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	parts := strings.Split("a b 1 0 . , - : # ' \" [ ] { } & * ! | > % @ ` x _ e + true null ~ 2026-11-01 é \\ ? < = / [[ ]]", " ")
+	parts = append(parts, " ", "- ", ": ", " #", "\n", "\t")
+	const text = "---\nq: 1\na: x\nz: 2\n---\nbody\n"
+	for range 1000 {
+		typed := ""
+		for range 1 + r.IntN(7) {
+			typed += parts[r.IntN(len(parts))]
+		}
+		splices, err := SetProperty([]byte(text), "a", ParseValue(typed))
+		if err != nil {
+			t.Errorf("%q: %v", typed, err)
+			continue
+		}
+		out, _ := ApplySplices([]byte(text), splices)
+		m, err := ReadHead(ctx, out).Properties()
+		want := strings.TrimSpace(typed)
+		switch v := m["a"].(type) {
+		case []any, map[string]any:
+		case nil:
+			if want != "null" || err != nil {
+				t.Errorf("%q: %q has no value, %v", typed, out, err)
+			}
+		default:
+			if fmt.Sprint(v) != want && !strings.ContainsAny(want[:1], "'\"|>") {
+				t.Errorf("%q is read as %q", typed, v)
+			}
+		}
+		if again, err := SetProperty(out, "a", ParseValue(typed)); err != nil || len(again) > 0 {
+			t.Errorf("%q again changes %q: %v, %v", typed, out, again, err)
 		}
 	}
 }

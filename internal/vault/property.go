@@ -173,12 +173,12 @@ func ParseValue(s string) any {
 	if err == nil {
 		_, err = d.Root.Go() // a key may be there twice
 	}
-	if err != nil || linkLike(typed) || strings.Contains("\n"+typed, "\n---") {
+	if err != nil || linkLike(typed) || strings.HasPrefix(typed, "!") || strings.Contains("\n"+typed, "\n---") {
 		return itself
 	}
 	lined := strings.Contains(typed, "\n")
 	switch root := d.Root; {
-	case !lined && root.End < len(text) && !root.InBrackets(), // a comment
+	case (!lined || root.Kind < value.List) && (root.Start > 0 || root.End < len(text)) && !root.InBrackets(), // a comment
 		root.Kind == value.Map && !root.InBrackets() && (!lined || len(root.Members) == 0), // as in Dune: Part Two
 		root.Quote() == '|' && !lined:
 	case root.Kind == value.Text && root.Quote() == 0 && root.Tag+root.Anchor == "":
