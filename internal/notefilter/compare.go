@@ -102,13 +102,17 @@ func (c Test) one(v string) bool {
 		}
 	}
 	n, isNumber := ReadNumber(v)
-	at, isDate := ReadDate(v)
 	switch {
 	case isNumber && c.isNumber:
 		return c.orders(cmp.Compare(n, c.number))
+	case !c.isDate && (isNumber || c.isNumber || c.op == "=" || c.op == "!="): // texts are equal above
+		return false
+	}
+	at, isDate := ReadDate(v)
+	switch {
 	case isDate && c.isDate:
 		return c.At(at)
-	case isNumber || isDate || c.isNumber || c.isDate:
+	case isDate || c.isDate:
 		return false
 	}
 	return c.orders(strings.Compare(v, c.text))
@@ -191,10 +195,12 @@ func readDate(s string, now time.Time) (from, to time.Time, ok bool) {
 		s, _, _ = strings.Cut(s, "#")
 		s = strings.TrimSuffix(s[strings.LastIndexByte(s, '/')+1:], ".md")
 	}
-	if days, named := map[string]int{"yesterday": -1, "today": 0, "tomorrow": 1}[s]; named && !now.IsZero() {
-		y, m, d := now.Date()
-		from = time.Date(y, m, d+days, 0, 0, 0, 0, time.Local)
-		return from, from.AddDate(0, 0, 1), true
+	if !now.IsZero() { // not a value, of which there are many
+		if days, named := map[string]int{"yesterday": -1, "today": 0, "tomorrow": 1}[s]; named {
+			y, m, d := now.Date()
+			from = time.Date(y, m, d+days, 0, 0, 0, 0, time.Local)
+			return from, from.AddDate(0, 0, 1), true
+		}
 	}
 	if len(s) < 4 || s[0] < '0' || s[0] > '9' {
 		return from, to, false
