@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -48,7 +49,11 @@ are always the file's. --tasks lists the tasks that filters select.`,
 				if t.Group != "" {
 					r.Cells = append([]string{r.Group}, r.Cells...)
 				}
-				return strings.Join(append([]string{r.Path}, r.Cells...), "\t")
+				line := r.Path
+				for _, cell := range r.Cells {
+					line += "\t" + inCell(cell)
+				}
+				return line
 			})(t.Rows, nil))
 		})
 	fl := cmd.Flags()
@@ -58,6 +63,14 @@ are always the file's. --tasks lists the tasks that filters select.`,
 	fl.BoolVar(&tasks, "tasks", false, "list tasks")
 	c.commonFlags(fl)
 	return cmd
+}
+
+// inCell quotes a value that has tabs or line feeds.
+func inCell(s string) string {
+	if strings.ContainsAny(s, "\t\r\n") {
+		return strconv.QuoteToGraphic(s)
+	}
+	return s
 }
 
 func newNoteTask(s env.Streams) *cobra.Command {

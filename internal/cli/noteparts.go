@@ -241,7 +241,7 @@ func (c *noteChanger) showProperties(ctx context.Context, path, name string) err
 	}
 	_, list, err := c.book.Properties(ctx, path)
 	if name != "" {
-		list = slices.DeleteFunc(list, func(p notebook.Property) bool { return p.Name != name })
+		list = slices.DeleteFunc(list, func(p notebook.Property) bool { return !strings.EqualFold(p.Name, name) })
 	}
 	return showList(c, "no such property", func(p notebook.Property) string { return p.Raw })(list, err)
 }
@@ -267,7 +267,7 @@ func showList[T any](c *noteChanger, none string, line func(T) string) func([]T,
 
 // showNames writes names with the number of notes that have each.
 func (c *noteChanger) showNames(mark string) func([]notebook.Name, error) error {
-	return showList(c, "none found", func(n notebook.Name) string { return fmt.Sprintf("%s%s\t%d", mark, n.Name, n.Notes) })
+	return showList(c, "none found", func(n notebook.Name) string { return fmt.Sprintf("%s%s\t%d", mark, inCell(n.Name), n.Notes) })
 }
 
 func (c *noteChanger) showPaths(paths []string, err error) error {
@@ -337,7 +337,7 @@ note or of all, and --orphans the notes that no other file links to.`,
 			if err != nil {
 				return err
 			}
-			show := c.showLinks(outgoing)
+			show := c.showLinks(outgoing || unresolved)
 			switch {
 			case orphans:
 				err = c.showPaths(c.book.Orphans(cmd.Context()))

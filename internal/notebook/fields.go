@@ -88,7 +88,7 @@ func (b *Book) SetProperties(ctx context.Context, notes Chosen, set map[string]a
 			}
 			old, _ := vault.ReadHead(ctx, text).Properties()
 			for key := range set {
-				if old[key] != nil {
+				if old[vault.PropertyName(slices.Collect(maps.Keys(old)), key)] != nil {
 					replaced++
 					break
 				}
@@ -134,7 +134,7 @@ func withProperties(ctx context.Context, text []byte, set map[string]any, remove
 		}
 	}
 	for _, key := range remove {
-		if !slices.Contains(names, key) {
+		if !slices.Contains(names, vault.PropertyName(names, key)) {
 			if missing {
 				continue
 			}
@@ -212,7 +212,15 @@ func (b *Book) RenameProperty(ctx context.Context, path, from, to string, o Opti
 		return nil, fault.New(fault.InvalidArgument, "name the property and its new name", "")
 	}
 	what := fmt.Sprintf("renamed property %s to %s", from, to)
-	none := &vault.NoPartError{Kind: "property", Want: from}
+	var none error = fault.New(fault.NotFound, fmt.Sprintf("no note has a property %q", from), "list the properties first")
+	if path != "" {
+		n, err := b.Read(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		names, _ := vault.ReadHead(ctx, n.Text).Names()
+		none = &vault.NoPartError{Kind: "property", Want: from, Have: names}
+	}
 	return b.editAll(ctx, Chosen{Path: path}, []string{`^---`}, inNotes(what), "", none, o, func(text []byte) ([]vault.Splice, error) {
 		return vault.RenameProperty(text, from, to)
 	})

@@ -97,7 +97,7 @@ func (b *Book) term(ctx context.Context, t *notefilter.Term) (noteFilter, error)
 		}
 		return noteFilter{want: notefields.Tags, admits: func(ctx context.Context, _ string, f *notefields.Facts) bool { return hasTag(ctx, f, tag) }}, nil
 	case "property":
-		return propertyFilter(t, time.Now()), nil
+		return propertyFilter(t, time.Now())
 	case "has":
 		return hasFilter(t.Value), nil
 	case "path":
@@ -131,8 +131,8 @@ func hasTag(ctx context.Context, f *notefields.Facts, tag string) bool {
 
 // propertyFilter selects the notes that have the property and whose values pass the
 // comparison. A note without the property is never selected, not even by !=.
-func propertyFilter(t *notefilter.Term, now time.Time) noteFilter {
-	test := t.Comparison(now)
+func propertyFilter(t *notefilter.Term, now time.Time) (noteFilter, error) {
+	test, err := t.Comparison(now)
 	return noteFilter{want: notefields.Properties | notefields.Inline, admits: func(ctx context.Context, _ string, f *notefields.Facts) (passes bool) {
 		for _, p := range f.Named(ctx, t.Key, true) {
 			if passes = t.Op == "" || test.Passes(p.Values); passes == (t.Op != "!=") { // != must hold for each of several properties of that name
@@ -140,7 +140,7 @@ func propertyFilter(t *notefilter.Term, now time.Time) noteFilter {
 			}
 		}
 		return passes
-	}}
+	}}, err
 }
 
 // hasFilter selects the notes that have tags, links, headings, tasks, or a property with
@@ -177,7 +177,7 @@ func hasFilter(name string) noteFilter {
 func taskFilter(t *notefilter.Term, now time.Time) (noteFilter, error) {
 	key := strings.ToLower(t.Key)
 	date := slices.Index(vault.TaskDates[:], key)
-	test := t.Comparison(now)
+	var test notefilter.Test
 	if t.Op == "" {
 		key = strings.ToLower(t.Value)
 		date = slices.Index(vault.TaskDates[:len(vault.TaskDates)-1], key)
@@ -185,8 +185,11 @@ func taskFilter(t *notefilter.Term, now time.Time) (noteFilter, error) {
 	if date < 0 && (t.Op != "" || key != "todo" && key != "done") {
 		return noteFilter{}, &notefilter.Error{At: t.At, What: fmt.Sprintf("unknown state or date %q: use task:todo, task:done, or a comparison as task:due<2026-05-01 with due, scheduled, start or done", key)}
 	}
-	if _, err := t.Time(now); t.Op != "" && err != nil {
-		return noteFilter{}, err
+	if t.Op != "" {
+		var err error
+		if test, err = t.Time(now); err != nil {
+			return noteFilter{}, err
+		}
 	}
 	return noteFilter{want: notefields.Tasks, admits: func(ctx context.Context, _ string, f *notefields.Facts) (found bool) {
 		f.EachTask(ctx, func(task *vault.Task) bool {
@@ -205,14 +208,29 @@ func taskFilter(t *notefilter.Term, now time.Time) (noteFilter, error) {
 	}}, nil
 }
 
-// timeFilter compares a time of the note's file.
+// timeFilter compares a time of the note's file. The property created comes before the
+// creation time of the file, which is that of its last edit, because edits replace files.
 func (b *Book) timeFilter(t *notefilter.Term) (noteFilter, error) {
 	test, err := t.Time(time.Now())
 	times := fileInfos{b: b, created: t.Name == "created"}
-	return noteFilter{slow: true, admits: func(ctx context.Context, path string, _ *notefields.Facts) bool {
+	out := noteFilter{slow: true}
+	if times.created {
+		out.want = notefields.Properties | notefields.Inline
+	}
+	out.admits = func(ctx context.Context, path string, f *notefields.Facts) bool {
+		if times.created {
+			for _, p := range f.Named(ctx, t.Name, true) {
+				for _, v := range p.Values {
+					if at, ok := notefilter.ReadDate(v); ok {
+						return test.At(at)
+					}
+				}
+			}
+		}
 		at, _, ok := times.of(ctx, path)
 		return ok && !at.IsZero() && test.At(at)
-	}}, err
+	}
+	return out, err
 }
 
 // linkFilter selects the notes with a link to the target. As in links and moves, the

@@ -151,6 +151,51 @@ func TestNoteFilters(t *testing.T) {
 	}
 }
 
+// Dates are compared as dates in every form in which notes have them, and never with texts.
+func TestDateFilters(t *testing.T) {
+	w := newWorld(t, "a.md", "---\ndue: 2026-1-5\n---\n- [ ] x 📅 2026-01-05\n", "b.md", "---\ndue: 2026-11-01\n---\n- [ ] x [due:: 2026-11-01]\n", "c.md", "---\ndue: 2026-11-01T10:30\n---\n",
+		"d.md", "---\ndue: \"[[2026-12-24]]\"\n---\n- [ ] x [due:: 2027-01-02]\n", "e.md", "---\ndue: [\"[[Daily/2027-01-02.md#Top|new year]]\"]\n---\n", "f.md", "---\ndue: soon\n---\n",
+		"g.md", "due:: 2026-11-01 23:00:00.5\n", "h.md", "---\ndue: 2028\n---\n", "i.md", "---\ndue: 2025-06-01T12:00:00Z\n---\n", "j.md", "---\ndue: 2025-06-01 12:00:00 +02:00\n---\n",
+		"k.md", "---\ncreated: 2020-01-02T10:00\n---\n", "l.md", "---\ncreated: long ago\n---\n")
+	for _, c := range []struct{ query, want string }{
+		{"property:due<2026-02", "a.md i.md j.md"},
+		{"property:due>2026-11-01", "d.md e.md h.md"},
+		{"property:due>=2026-11-01 -property:due=2028", "b.md c.md d.md e.md g.md"},
+		{"property:due=2026-11-01", "b.md c.md g.md"},
+		{"property:due!=2026-11", "a.md d.md e.md f.md h.md i.md j.md"},
+		{"property:due>2026-1-5 property:due<2026-12-1", "b.md c.md g.md"},
+		{"property:due=2026-1-5", "a.md"},
+		{"property:due=2026-01-05", "a.md"},
+		{"property:due>=[[2026-12-01]]", "d.md e.md h.md"},
+		{`property:due>"2026-11-01 10:00" property:due<2026-11-02`, "c.md g.md"},
+		{"property:due<2026", "i.md j.md"},
+		{"property:due=2026", "a.md b.md c.md d.md g.md"},
+		{"property:due<zzz", "f.md"},
+		{"task:due<2026-11-01", "a.md"},
+		{"created:2020", "k.md"},
+		{"created:1d property:created", "l.md"},
+		{"created:<2021 OR property:created", "k.md l.md"},
+		{"task:due>2026", "d.md"},
+		{"task:due=2026", "a.md b.md"},
+	} {
+		if got, err := w.selected(c.query); err != nil || strings.Join(got, " ") != c.want {
+			t.Errorf("%s: %q, %v; want %q", c.query, got, err, c.want)
+		}
+	}
+	week := time.Now().AddDate(0, 0, 7).Format(time.DateOnly)
+	for _, c := range []struct{ query, says string }{
+		{"property:due<7d", week}, {"property:due>=-1w", week}, {"task:due<7d", week}, {`property:due<"2 months"`, "invalid date"}, {"property:due<2026-13-45", "invalid date"}, {`property:due<"next week"`, "invalid date"}, {"task:due<2026-02-30", "invalid date"},
+	} {
+		if got, err := w.selected(c.query); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %q, %v; want an error with %q", c.query, got, err, c.says)
+		}
+	}
+	table, err := w.book.Table(t.Context(), notebook.TableQuery{Query: "property:due>2025-12", Sort: []string{"due"}})
+	if got := fmt.Sprint(table.Rows); err != nil || !regexp.MustCompile(`h.md.*a.md.*b.md.*c.md.*g.md.*d.md.*e.md`).MatchString(got) {
+		t.Errorf("sorted by dates: %s, %v", got, err)
+	}
+}
+
 // A heading in link: is compared as links find it: without the marks that a link leaves out.
 func TestLinkFilterHeadings(t *testing.T) {
 	w := newWorld(t, "t.md", "# Plan: [x] (now)\n## Part\ntext ^b-1\n", "a.md", "[[t#Plan x (now)]]\n", "b.md", "[t](t.md#plan%20x%20now)\n", "c.md", "[[t#^B-1]]\n", "d.md", "[[t#b-1]] [[t#Plan x (now)#Part]]\n")

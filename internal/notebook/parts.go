@@ -208,7 +208,7 @@ func editProperty(ctx context.Context, text []byte, key string, e Edit) ([]vault
 	}
 	if names, err := vault.ReadHead(ctx, text).Names(); err != nil {
 		return nil, err
-	} else if !e.Create && !slices.Contains(names, key) {
+	} else if !e.Create && !slices.Contains(names, vault.PropertyName(names, key)) {
 		return nil, &vault.NoPartError{Kind: "property", Want: key, Have: names}
 	}
 	switch e.Operation {

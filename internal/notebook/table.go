@@ -65,8 +65,8 @@ type order struct {
 	desc bool
 }
 
-// sortKey is the sort key of a cell: numbers come first, then texts ignoring case, then
-// empty cells.
+// sortKey is the sort key of a cell: numbers come first, then dates, then texts ignoring
+// case, then empty cells.
 type sortKey struct {
 	rank   int
 	number float64
@@ -76,13 +76,22 @@ type sortKey struct {
 // keyOf returns the sort key of a cell. joined is the text of all values.
 func keyOf(values []string, joined string) sortKey {
 	if len(values) == 0 || values[0] == "" {
-		return sortKey{rank: 2}
+		return sortKey{rank: empty}
 	}
+	key := sortKey{rank: 2, text: strings.ToLower(joined)}
 	if n, ok := notefilter.ReadNumber(values[0]); ok {
-		return sortKey{number: n}
+		key.rank, key.number = 0, n
+	} else if at, ok := notefilter.ReadDate(values[0]); ok {
+		key.rank, key.number = 1, float64(at.Unix())
 	}
-	return sortKey{rank: 1, text: strings.ToLower(joined)}
+	if key.rank < 2 && len(values) == 1 {
+		key.text = ""
+	}
+	return key
 }
+
+// empty is the rank of an empty cell.
+const empty = 3
 
 // Table lists values of the notes that filters select.
 func (b *Book) Table(ctx context.Context, q TableQuery) (*Table, error) {
@@ -123,7 +132,7 @@ func (t *Table) findEmpty(columns []column, sorts []order) {
 		add(c, func(r Row) bool { return r.Cells[i] != "" })
 	}
 	for i, s := range sorts {
-		add(s.column, func(r Row) bool { return r.keys[i].rank < 2 })
+		add(s.column, func(r Row) bool { return r.keys[i].rank < empty })
 	}
 }
 
@@ -191,7 +200,9 @@ func (b *Book) fill(ctx context.Context, t *Table, filter noteFilter, columns []
 	}
 	t.Rows = make([]Row, len(rows))
 	for i, r := range rows {
-		t.Rows[i] = *r
+		if t.Rows[i] = *r; i > 0 && t.Group != "" && r.keys[0] == rows[i-1].keys[0] {
+			t.Rows[i].Group = t.Rows[i-1].Group // which may be in other letter case
+		}
 	}
 	return err
 }
@@ -207,7 +218,7 @@ func sorted(rows []*Row, k int, desc bool) []*Row {
 	rows = rows[:0]
 	for _, key := range slices.SortedFunc(maps.Keys(equal), func(x, y sortKey) int {
 		by := cmp.Or(cmp.Compare(x.rank, y.rank), cmp.Compare(x.number, y.number), strings.Compare(x.text, y.text))
-		if desc && x.rank < 2 && y.rank < 2 { // empty cells are last in either direction
+		if desc && x.rank < empty && y.rank < empty { // empty cells are last in either direction
 			return -by
 		}
 		return by

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"quarry/fault"
 	"quarry/internal/notebook"
 )
 
@@ -62,6 +63,21 @@ func TestTables(t *testing.T) {
 	}
 }
 
+// A group is in one piece: values that are equal but for their form share it.
+func TestGroups(t *testing.T) {
+	w := newWorld(t, "a.md", "---\nv: 1.10\ns: Done\nl: [1, x]\n---\n", "b.md", "---\nv: 1.1\ns: done\nl: [1, y]\n---\n", "c.md", "---\nv: 1.10\ns: Done\nl: [1, x]\n---\n")
+	for group, want := range map[string]string{"v": "a:1.10 b:1.10 c:1.10", "s": "a:Done b:Done c:Done", "l": "a:1, x c:1, x b:1, y"} {
+		table, err := w.book.Table(t.Context(), notebook.TableQuery{Query: "has:v", Group: group})
+		var got []string
+		for _, r := range table.Rows {
+			got = append(got, strings.TrimSuffix(r.Path, ".md")+":"+r.Group)
+		}
+		if rows := strings.Join(got, " "); err != nil || rows != want {
+			t.Errorf("%s: %q, %v; want %q", group, rows, err, want)
+		}
+	}
+}
+
 func TestTasks(t *testing.T) {
 	text := "---\nstate: on\n---\n- [ ] call 📅 2024-05-01\n* [x] wrote [completion:: 2024-04-02]\r\n- [ ] call 📅 2024-05-01\n```\n- [ ] code\n```\n> 1. [-] no\n- [ ] free\n"
 	w := newWorld(t, "P/a.md", text, "b.md", "- [ ] other (due:: 2024-06-01) #x\n")
@@ -110,5 +126,8 @@ func TestTasks(t *testing.T) {
 		if _, err := w.book.CheckTask(t.Context(), "P/a.md", c.text, c.line, true, notebook.Options{}); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%q: %v, want %q", c.text, err, c.says)
 		}
+	}
+	if _, err := w.book.CheckTask(t.Context(), "b.md", "Other", 0, true, notebook.Options{}); !strings.Contains(fault.HintOf(err), "(due:: 2024-06-01) #x") {
+		t.Errorf("a part of a task's text: %v, %s", err, fault.HintOf(err))
 	}
 }

@@ -92,11 +92,14 @@ func (b *Book) CheckTask(ctx context.Context, path, text string, line int, done 
 	text = strings.TrimSpace(text)
 	var found []vault.Task
 	var lines []string
-	there := "no task"
+	there, near := "no task", "list the tasks of the note"
 	for _, t := range scan.Tasks(n.Text) {
 		at := n.lineAt(t.Mark.Start)
 		if at == line {
 			there = n.lineText(t.Mark.Start)
+		}
+		if len(text) > 2 && strings.Contains(strings.ToLower(t.Text), strings.ToLower(text)) {
+			near = fmt.Sprintf("line %d has %q: give the whole text", at, fault.Clip(t.Text, 120))
 		}
 		if (t.Text == text || n.lineText(t.Mark.Start) == text) && (line == 0 || at == line) {
 			found, lines = append(found, t), append(lines, fmt.Sprint(at))
@@ -108,7 +111,7 @@ func (b *Book) CheckTask(ctx context.Context, path, text string, line int, done 
 	case len(found) == 0 && line > 0:
 		return nil, fault.New(fault.Conflict, fmt.Sprintf("line %d of %s has %s", line, fault.Printable(n.Path), fault.Clip(there, 120)), "list the tasks again")
 	case len(found) == 0:
-		return nil, fault.New(fault.NotFound, fmt.Sprintf("%s has no task %q", fault.Printable(n.Path), fault.Clip(text, 120)), "list the tasks of the note")
+		return nil, fault.New(fault.NotFound, fmt.Sprintf("%s has no task %q", fault.Printable(n.Path), fault.Clip(text, 120)), near)
 	case len(found) > 1:
 		return nil, fault.New(fault.InvalidArgument, fmt.Sprintf("%s has this task on lines %s", fault.Printable(n.Path), strings.Join(lines, ", ")), "give the line")
 	}

@@ -82,7 +82,7 @@ func (b *Book) Unmet(ctx context.Context, query string) (out []string) {
 		}
 		seen = append(seen, t.Key)
 		values, notes, err := b.PropertyValues(ctx, t.Key, "")
-		test := t.Comparison(time.Now())
+		test, _ := t.Comparison(time.Now())
 		switch {
 		case err != nil: // ignored, since the explanation is optional
 		case notes == 0:

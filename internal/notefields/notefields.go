@@ -22,7 +22,7 @@ import (
 )
 
 // version must be increased if notes get different fields or keys.
-const version = 6
+const version = 7
 
 // linkKey is the kind of the keys of links: the names of files to which they may resolve.
 const linkKey = noterank.Others

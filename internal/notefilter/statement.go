@@ -402,7 +402,7 @@ func (t *Term) compares(op, v string) bool {
 		y, _ := ReadNumber(t.Value)
 		return ok && c.orders(cmp.Compare(x, y))
 	case Date:
-		x, _, ok := readDate(strings.ToLower(v), time.Time{})
+		x, ok := ReadDate(v)
 		y, _ := time.ParseInLocation(moment, t.Value, time.Local)
 		return ok && c.orders(x.Compare(y))
 	case Link:

@@ -351,7 +351,14 @@ func (c *call) readProperties(ctx context.Context, s *shelf, path, name string) 
 		return nil, c.partError(err, s.show(path))
 	}
 	if name != "" {
-		list = slices.DeleteFunc(list, func(p notebook.Property) bool { return p.Name != name })
+		none := &vault.NoPartError{Kind: "property", Want: name}
+		list = slices.DeleteFunc(list, func(p notebook.Property) bool {
+			none.Have = append(none.Have, p.Name)
+			return !strings.EqualFold(p.Name, name)
+		})
+		if len(list) == 0 {
+			return nil, none
+		}
 	}
 	data := &propertiesAnswer{Path: s.show(n.Path), Version: n.Version, Properties: list}
 	var text []byte
@@ -530,6 +537,11 @@ func (c *call) placeLinks(ctx context.Context, s *shelf, found []notebook.Link, 
 		n = min(n, len(rest))
 		if err := s.Place(ctx, rest[:n]); err != nil {
 			return nil, 0, err
+		}
+		for i := range rest[:n] {
+			if rest[i].Target == "" { // its line may have other links
+				rest[i].Text = rest[i].Link
+			}
 		}
 		text, shown = render.NoteLinks(nil, rest, found, outgoing, c.limits())
 		if shown < n || n == len(rest) {

@@ -46,6 +46,34 @@ func noteTools(t *testing.T, profileName string, isVault bool) (*tool.Registry, 
 	return r, dir
 }
 
+// A refused change says why.
+func TestRefusedPropertyHasReason(t *testing.T) {
+	r, dir := noteTools(t, "notes", true)
+	if err := os.WriteFile(filepath.Join(dir, "Anchor.md"), []byte("---\na: &x 1\nb: *x\n---\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string]string{
+		`"operation": "set", "name": "a", "value": "2"`: "aliases use &x", `"operation": "rename", "name": "a", "value": "b"`: `there is a "b" already`,
+	} {
+		if got := callText(t, r, "properties", `{"path": "Anchor.md", `+args+`}`); !strings.Contains(got, want) {
+			t.Errorf("%s: %s; want %q", args, got, want)
+		}
+	}
+}
+
+// read_file names the sections of a note as edit_section does.
+func TestReadSectionsOfOneName(t *testing.T) {
+	r, dir := noteTools(t, "notes", true)
+	if err := os.WriteFile(filepath.Join(dir, "Twice.md"), []byte("# A\n## Log\none\n\n## Log\ntwo\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for part, want := range map[string]string{"Log": "A::Log[2] (line 5)", "Log[2]": "two", "A::Log[1]": "one", "Lag": "defines no"} {
+		if got := callText(t, r, "read_file", `{"path": "Twice.md#`+part+`"}`); !strings.Contains(got, want) || want == "two" && strings.Contains(got, "one") {
+			t.Errorf("%s: %s; want %q", part, got, want)
+		}
+	}
+}
+
 // The tools for notes are offered in quarry only where the root is a vault.
 func TestNoteToolsInVaultsOnly(t *testing.T) {
 	for _, c := range []struct {
@@ -77,6 +105,8 @@ func TestNoteTools(t *testing.T) {
 		{"read_section", `{"path":"Plan.md","heading":"Today"}`, "8: ## Today\n9: text\n\n[Showing lines 8-9 of 9 total]\n[version ", false},
 		{"read_section", `{"path":"Plan.md","block":"id"}`, "6: - one ^id\n", false},
 		{"read_section", `{"path":"Plan.md","property":"status"}`, "2: status: open # why\n", false},
+		{"read_file", `{"path":"Plan.md#^id"}`, "6: - one ^id\n", false},
+		{"read_file", `{"path":"Plan.md#log::today"}`, "8: ## Today\n9: text\n", false},
 		{"read_section", `{"path":"nope"}`, "Error: There is no note at \"nope\"", true},
 		{"read_section", `{"path":"Plan","heading":"Nope"}`, "Error: The note has no heading \"Nope\"\nIt has Log, Log::Today.\n[NOT_FOUND]", true},
 		{"edit_section", `{"path":"Plan","operation":"replace","content":"x"}`, "Error: Name one part of the note\nGive heading, block or property.\n[INVALID_ARGUMENT]", true},
@@ -92,7 +122,7 @@ func TestNoteTools(t *testing.T) {
 		{"tags", `{"tag":"a","new_name":"z"}`, "Renamed tag #a to #z in 2 notes.\n", false},
 		{"links", `{"path":"Plan"}`, "1 link in 1 note:\n\n## Other.md\nLine 1: see [[Plan#Journal]] #z/b [[gone]]", false},
 		{"links", `{"path":"Other","kind":"outgoing"}`, "2 links:\n\n## Other.md\nLine 1: Plan#Journal → Plan.md\nLine 1: gone → nothing", false},
-		{"links", `{"kind":"unresolved"}`, "1 link in 1 note:\n\n## Other.md\n", false},
+		{"links", `{"kind":"unresolved"}`, "1 link in 1 note:\n\n## Other.md\nLine 1: gone", false},
 		{"links", `{"kind":"orphans"}`, "1 note:\nOther.md", false},
 		{"links", `{}`, "Error: path is required: the note whose links are wanted.", true},
 	} {

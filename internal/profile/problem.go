@@ -60,7 +60,7 @@ func (c *call) problem(ctx context.Context, err error) error {
 		c.badPath(e, path, code)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return err // the tool package words such errors
-	case inner != nil:
+	case inner != nil && strings.HasSuffix(e.Message, inner.Error()): // else it has the reason
 		e.Message = render.Sentence(inner.Error()) // without the prefix, such as "edit a.txt: "
 	default:
 		e.Message = render.Sentence(e.Message)

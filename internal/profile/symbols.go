@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"quarry/internal/render"
 	"quarry/internal/textfile"
 	"quarry/internal/value"
+	"quarry/internal/vault"
 	"quarry/search"
 	"quarry/tool"
 )
@@ -404,6 +406,12 @@ func (c *call) partLines(ctx context.Context, path, name string) (start, end int
 			return start, end, nil
 		}
 	}
+	var several *vault.AmbiguousPartError
+	if format == value.Header {
+		if start, end, err = c.noteLines(ctx, path, name); err == nil || errors.As(err, &several) && c.has("edit_section") {
+			return start, end, err
+		}
+	}
 	start, end, symbolErr := c.symbolLinesOf(ctx, path, name)
 	switch {
 	case symbolErr == nil:
@@ -418,21 +426,41 @@ func (c *call) partLines(ctx context.Context, path, name string) (start, end int
 	return 0, 0, symbolErr
 }
 
+// noteLines returns the lines of a section or a block of a note, named as in edit_section.
+func (c *call) noteLines(ctx context.Context, path, name string) (start, end int, err error) {
+	text, err := c.partText(ctx, path)
+	if err != nil {
+		return 0, 0, err
+	}
+	span, err := vault.ReadPart(ctx, text, name)
+	start = 1 + bytes.Count(text[:span.Start], []byte("\n"))
+	return start, start + bytes.Count(bytes.TrimSpace(span.In(text)), []byte("\n")), err
+}
+
+// partText returns the decoded text of a file with parts.
+func (c *call) partText(ctx context.Context, path string) ([]byte, error) {
+	data, err := c.ws.ReadBytes(ctx, path, value.MaxSize)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := textfile.New(data)
+	if err != nil {
+		return nil, err
+	}
+	return doc.Text(), nil
+}
+
 // valueLines returns the lines of the value with the given path in a file.
 func (c *call) valueLines(ctx context.Context, format value.Format, path, name string) (start, end int, err error) {
 	at, err := value.ParsePath(name)
 	if err != nil {
 		return 0, 0, invalid("%v", err)
 	}
-	data, err := c.ws.ReadBytes(ctx, path, value.MaxSize)
+	text, err := c.partText(ctx, path)
 	if err != nil {
 		return 0, 0, err
 	}
-	doc, err := textfile.New(data)
-	if err != nil {
-		return 0, 0, err
-	}
-	d, err := value.ParseUntil(func() bool { return ctx.Err() != nil }, format, doc.Text())
+	d, err := value.ParseUntil(func() bool { return ctx.Err() != nil }, format, text)
 	if ctx.Err() != nil {
 		return 0, 0, context.Cause(ctx)
 	} else if err != nil {

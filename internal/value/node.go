@@ -101,6 +101,13 @@ func (n *Node) Get(key string) *Node {
 // InBrackets reports whether a map or a list is written in brackets.
 func (n *Node) InBrackets() bool { return n.form == flow }
 
+// Spread makes a map or a list that was read in brackets one to be written in lines.
+func (n *Node) Spread() {
+	if !n.scalar() {
+		n.form = block
+	}
+}
+
 // Quote returns the quote character of a text: ' or ", or | for a block of lines, or 0 if it
 // has no quotes.
 func (n *Node) Quote() byte {

@@ -75,13 +75,7 @@ func (d *Doc) parseYAML(lines splice.Span) (err error) {
 	f := &yamlText{d: d, lines: lines}
 	d.f = f
 	fail := func(err error) error {
-		e := &SyntaxError{Format: d.format, Problem: strings.TrimPrefix(err.Error(), "yaml: ")}
-		if n, rest, ok := strings.Cut(strings.TrimPrefix(e.Problem, "line "), ": "); ok && e.Problem != n {
-			if line, err := strconv.Atoi(n); err == nil {
-				e.Line, e.Problem = line+bytes.Count(d.text[:lines.Start], []byte("\n")), rest
-			}
-		}
-		return e
+		return yamlError(d.format, err, bytes.Count(d.text[:lines.Start], []byte("\n")))
 	}
 	// yaml.v3 turns its own panics into errors; recover from other panics here.
 	defer func() {
@@ -129,6 +123,25 @@ func (d *Doc) parseYAML(lines splice.Span) (err error) {
 		d.Root = &Node{Kind: List, Items: docs, Span: lines}
 	}
 	return nil
+}
+
+// YAMLError returns the error of the YAML parser for a header.
+func YAMLError(err error) error { return yamlError(Header, err, 1) }
+
+// yamlError converts an error of the YAML parser. before is the number of lines before the YAML.
+func yamlError(format Format, err error, before int) *SyntaxError {
+	e := &SyntaxError{Format: format, Problem: strings.TrimPrefix(err.Error(), "yaml: ")}
+	if all, ok := errors.AsType[*yaml.TypeError](err); ok {
+		e.Problem, _, _ = strings.Cut(all.Errors[0], " at line ") // which is not of the note
+	} else if strings.HasPrefix(e.Problem, "invalid map key") { // it goes on with Go's syntax
+		e.Problem = "a key is a list or a map, as in {{title}}"
+	}
+	if n, rest, ok := strings.Cut(strings.TrimPrefix(e.Problem, "line "), ": "); ok && e.Problem != n {
+		if line, err := strconv.Atoi(n); err == nil {
+			e.Line, e.Problem = line+before, rest
+		}
+	}
+	return e
 }
 
 // asVersion11 replaces the version in a %YAML directive by 1.1, because the parser refuses

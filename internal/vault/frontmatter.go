@@ -55,7 +55,7 @@ func parseYAML(ctx context.Context, text []byte) (root *yaml.Node, err error) {
 	if err := yaml.NewDecoder(&untilDone{ctx.Err, text}).Decode(&doc); ctx.Err() != nil {
 		return nil, ctx.Err()
 	} else if err != nil && err != io.EOF {
-		return nil, fmt.Errorf("front matter: %w", err)
+		return nil, value.YAMLError(err)
 	}
 	if doc.Kind == 0 || len(doc.Content) == 0 {
 		return nil, nil
@@ -161,13 +161,38 @@ func header(text []byte) (*value.Doc, error) {
 	return d, nil
 }
 
+// PropertyName returns the name among those of a note that a name means: in any letter case,
+// unless the note has exactly it.
+func PropertyName(names []string, name string) string {
+	if !slices.Contains(names, name) {
+		for _, n := range names {
+			if strings.EqualFold(n, name) {
+				return n
+			}
+		}
+	}
+	return name
+}
+
+func ownName(d *value.Doc, name string) string {
+	names := make([]string, len(d.Root.Members))
+	for i, m := range d.Root.Members {
+		names[i] = m.Key
+	}
+	return PropertyName(names, name)
+}
+
 // changeProperty changes one property. Package value ensures that nothing else changes.
 func changeProperty(text []byte, key string, edits ...value.Edit) ([]Splice, error) {
 	if strings.TrimSpace(key) == "" {
 		return nil, errors.New("front matter: the key is empty")
 	}
-	if _, err := header(text); err != nil {
+	d, err := header(text)
+	if err != nil {
 		return nil, err
+	}
+	for _, e := range edits {
+		e.At[0].Key = ownName(d, key)
 	}
 	out, err := value.Apply(value.Header, text, edits...)
 	if refused, ok := errors.AsType[*value.Refused](err); ok {
@@ -177,34 +202,82 @@ func changeProperty(text []byte, key string, edits ...value.Edit) ([]Splice, err
 }
 
 // SetProperty returns the splices that set a property: in place if key exists, otherwise
-// at the end of the front matter, which is created if missing. If this would change
-// anything else, the error is [ErrUnsafeSplice].
+// at the end of the front matter, which is created if missing. A value from [ParseValue]
+// that the note has as it was typed is left unchanged. If this would change anything else,
+// the error is [ErrUnsafeSplice].
 func SetProperty(text []byte, key string, v any) ([]Splice, error) {
-	n, err := value.FromGo(plainDates(v))
+	n, err := newValue(key, v)
 	if err != nil {
-		return nil, fmt.Errorf("front matter: %s: %w", key, err)
+		return nil, err
+	}
+	if _, typed := v.(*value.Node); typed {
+		if d, err := header(text); err == nil && written(text, d.Root.Get(ownName(d, key)), n) {
+			return nil, nil
+		}
 	}
 	return changeProperty(text, key, value.Edit{At: value.Keys(key), Value: n})
 }
 
-// plainDates marks texts that are dates, with or without a time of day, to be written
-// unquoted as Obsidian does.
-func plainDates(value any) any {
-	switch v := value.(type) {
-	case string:
-		for _, form := range []string{time.DateOnly, "2006-01-02T15:04:05", "2006-01-02T15:04"} {
-			if _, err := time.Parse(form, v); err == nil {
-				return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!timestamp", Value: v}
-			}
+// newValue converts a value from ParseValue or of Go to one that can be written.
+func newValue(key string, v any) (*value.Node, error) {
+	if n, ok := v.(*value.Node); ok {
+		out := *n
+		if out.Text = strings.TrimSpace(n.Text); n.Quote() != 0 {
+			out.Text = n.Text
+		} else if n.Kind == value.Text {
+			out.Plain = plainDate(out.Text)
 		}
-	case []any:
-		out := make([]any, len(v))
-		for i := range v {
-			out[i] = plainDates(v[i])
-		}
-		return out
+		return &out, nil
 	}
-	return value
+	n, err := value.FromGo(v)
+	if err != nil {
+		return nil, fmt.Errorf("front matter: %s: %w", key, err)
+	}
+	return plainDates(n), nil
+}
+
+// written reports whether a note has a value as it was typed. Its text may be a number to
+// YAML that, typed, would be quoted.
+func written(text []byte, old, typed *value.Node) bool {
+	switch {
+	case old == nil:
+		return false
+	case typed.Kind == value.Text && typed.Quote() == 0 && old.Kind < value.List && old.Len() > 0 && string(old.In(text)) == typed.Text:
+		return true
+	case old.Tag+old.Anchor != "":
+		return false
+	case old.Kind != typed.Kind || old.Text != typed.Text || len(old.Items) != len(typed.Items) || len(old.Members) != len(typed.Members):
+		return false
+	}
+	for i, m := range old.Members {
+		if m.Key != typed.Members[i].Key || !written(text, m.Value, typed.Members[i].Value) {
+			return false
+		}
+	}
+	for i, item := range old.Items {
+		if !written(text, item, typed.Items[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// plainDates marks the texts in a value that are dates to be written unquoted.
+func plainDates(n *value.Node) *value.Node {
+	n.Plain = n.Plain || n.Kind == value.Text && plainDate(n.Text)
+	for _, item := range n.Items {
+		plainDates(item)
+	}
+	return n
+}
+
+// plainDate reports whether Obsidian writes a text as a date, with or without a time of day,
+// without quotes.
+func plainDate(s string) bool {
+	return slices.ContainsFunc([]string{time.DateOnly, "2006-01-02T15:04:05", "2006-01-02T15:04"}, func(form string) bool {
+		_, err := time.Parse(form, s)
+		return err == nil
+	})
 }
 
 // RemoveProperty returns the splices that remove a property. There are none if it is

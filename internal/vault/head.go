@@ -2,11 +2,14 @@ package vault
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"quarry/internal/value"
 )
 
 // Head is the parsed front matter of a note. It is empty if the note has none.
@@ -21,11 +24,13 @@ func ReadHead(ctx context.Context, text []byte) *Head {
 	return &Head{root, err}
 }
 
-// Properties returns the decoded properties.
+// Properties returns the decoded properties. Dates are texts, and so are numbers that would
+// not be shown as they are written.
 func (h *Head) Properties() (map[string]any, error) {
 	if h.err != nil || h.root == nil {
 		return nil, h.err
 	}
+	asWritten(h.root)
 	var m map[string]any
 	var err error
 	if hasLarge(h.root) {
@@ -34,9 +39,53 @@ func (h *Head) Properties() (map[string]any, error) {
 		err = decodeNode(h.root, &m)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("front matter: %w", err)
+		return nil, value.YAMLError(err)
 	}
+	textKeys(m)
 	return m, nil
+}
+
+// textKeys makes texts of all keys in a value, as in JSON: {1: a} is decoded otherwise.
+func textKeys(v any) any {
+	switch v := v.(type) {
+	case map[any]any:
+		out := make(map[string]any, len(v))
+		for key, val := range v {
+			out[fmt.Sprint(key)] = textKeys(val)
+		}
+		return out
+	case map[string]any:
+		for key, val := range v {
+			v[key] = textKeys(val)
+		}
+	case []any:
+		for i := range v {
+			v[i] = textKeys(v[i])
+		}
+	}
+	return v
+}
+
+// ShowValue formats a property's value, mappings and lists in lists as JSON.
+func ShowValue(v any) string {
+	switch v.(type) {
+	case map[string]any, []any:
+		if data, err := json.Marshal(v); err == nil {
+			return string(data)
+		}
+	}
+	return fmt.Sprint(v)
+}
+
+// asWritten makes texts of the numbers and dates that would be decoded to others: 1.10,
+// 0301234.
+func asWritten(n *yaml.Node) {
+	if n.Kind == yaml.ScalarNode && n.Style == 0 && (n.Tag == "!!timestamp" || (n.Tag == "!!int" || n.Tag == "!!float") && !canonical(n.Value)) {
+		n.Tag = "!!str"
+	}
+	for _, in := range n.Content {
+		asWritten(in)
+	}
 }
 
 // Names returns the names of the properties in file order.

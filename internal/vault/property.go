@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
-	"time"
-
-	"go.yaml.in/yaml/v3"
 
 	"quarry/fault"
 	"quarry/internal/value"
@@ -25,6 +24,12 @@ func RenameProperty(text []byte, from, to string) ([]Splice, error) {
 	if strings.TrimSpace(to) == "" {
 		return nil, errors.New("front matter: the key is empty")
 	}
+	if d, err := header(text); err == nil {
+		own, other := ownName(d, from), ownName(d, to)
+		if d.Root.Get(own) != nil && d.Root.Get(other) != nil && own != other {
+			return nil, fmt.Errorf("%w: %s: there is a %q already", ErrUnsafeSplice, own, other)
+		}
+	}
 	return ifThere(changeProperty(text, from, value.Edit{At: value.Keys(from), Rename: to}))
 }
 
@@ -37,19 +42,47 @@ func AddToProperty(text []byte, key string, v any, first bool) ([]Splice, error)
 	if err != nil {
 		return nil, err
 	}
+	key = ownName(d, key)
 	old := d.Root.Get(key)
 	if old == nil || old.Kind == value.Null {
 		return SetProperty(text, key, v)
 	}
-	add, err := value.FromGo(v)
+	add, err := newValue(key, v)
 	if err != nil {
-		return nil, fmt.Errorf("front matter: %s: %w", key, err)
+		return nil, err
+	}
+	if names := listed(text, key); names != nil && old.Kind < value.List {
+		items := []*value.Node{add}
+		if add.Kind == value.List {
+			items = add.Items
+		}
+		if first {
+			items = append(items, names...)
+		} else {
+			items = append(names, items...)
+		}
+		return changeProperty(text, key, value.Edit{At: value.Keys(key), Value: value.ListOf(items...)})
+	}
+	if typed, ok := v.(*value.Node); ok && old.Kind == value.Text && add.Kind < value.List {
+		add = value.Str(typed.Text) // also a number, and blanks
 	}
 	edits, err := additions(key, old, add, first)
 	if err != nil {
 		return nil, fmt.Errorf("front matter: %s: %w", key, err)
 	}
 	return changeProperty(text, key, edits...)
+}
+
+// listed returns the values of a property that is a list even if it is written as a text:
+// tags and aliases.
+func listed(text []byte, key string) (out []*value.Node) {
+	head, key := ReadHead(context.Background(), text), strings.ToLower(key)
+	if tags := key == "tags" || key == "tag"; tags || key == "aliases" || key == "alias" {
+		for _, s := range head.texts(tags, key) {
+			out = append(out, value.Str(s))
+		}
+	}
+	return out
 }
 
 // additions returns the edits that add the value add to the value old.
@@ -100,6 +133,7 @@ func PropertySpan(ctx context.Context, text []byte, key string) (Span, error) {
 	if err != nil {
 		return Span{}, err
 	}
+	key = ownName(d, key)
 	at := slices.IndexFunc(d.Root.Members, func(m *value.Member) bool { return m.Key == key })
 	if at < 0 {
 		names, _ := ReadHead(ctx, text).Names()
@@ -127,32 +161,77 @@ func PropertySpans(ctx context.Context, text []byte) ([]Span, error) {
 	return d.Entries(), nil
 }
 
-// ParseValue returns the value of a text as YAML: a number, true, a list, a mapping, or
-// the text itself. Dates, wikilinks and invalid YAML stay text.
+// ParseValue returns the value of a text that was typed as YAML, for [SetProperty] and
+// [AddToProperty]: a list, a mapping in braces or on several lines, or else the text itself.
+// Numbers, booleans and null are those that Obsidian shows as they were typed: 1.10 is a
+// text. Blanks around a scalar are kept for a text that it is added to.
 func ParseValue(s string) any {
-	var v any
-	if strings.HasPrefix(strings.TrimSpace(s), "[[") || parseValue(s, &v) != nil || v == nil && s != "null" {
-		return s
+	typed := strings.TrimSpace(s)
+	itself := value.Str(strings.Trim(s, "\r\n"))
+	text := []byte(typed)
+	d, err := value.Parse(value.YAML, text)
+	if err == nil {
+		_, err = d.Root.Go() // a key may be there twice
 	}
-	if _, ok := v.(time.Time); ok {
-		return s
+	if err != nil || linkLike(typed) || strings.HasPrefix(typed, "!") || strings.Contains("\n"+typed, "\n---") {
+		return itself
 	}
-	return v
-}
-
-func parseValue(s string, into *any) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("%v", r)
+	lined := strings.Contains(typed, "\n")
+	switch root := d.Root; {
+	case (!lined || root.Kind < value.List) && (root.Start > 0 || root.End < len(text)) && !root.InBrackets(), // a comment
+		root.Kind == value.Map && !root.InBrackets() && (!lined || len(root.Members) == 0), // as in Dune: Part Two
+		root.Quote() == '|' && !lined:
+	case root.Kind == value.Text && root.Quote() == 0 && root.Tag+root.Anchor == "":
+		return itself // of several lines, too
+	default:
+		if !asTyped(root, text, lined) {
+			return itself
 		}
-	}()
-	return yaml.Unmarshal([]byte(s), into)
+		if root.Text == typed {
+			root.Text = itself.Text
+		}
+		return root
+	}
+	return itself
 }
 
-// ShowValue formats a property's value. Dates have no time of day.
-func ShowValue(v any) string {
-	if t, ok := v.(time.Time); ok && t.Hour() == 0 && t.Minute() == 0 && t.Second() == 0 {
-		return t.Format("2006-01-02")
+// asTyped makes texts of the scalars and links in n that Obsidian would show differently
+// from how they were typed. It returns false if all of it has to be a text.
+func asTyped(n *value.Node, typed []byte, lined bool) bool {
+	source := string(n.In(typed))
+	switch {
+	case n.Tag+n.Anchor != "" || n.Kind == value.Alias || source == "" && (!lined || n.Kind != value.Null):
+		return false
+	case n.Kind == value.List && linkLike(source),
+		n.Kind == value.Number && !canonical(source),
+		n.Kind == value.Bool && source != "true" && source != "false",
+		n.Kind == value.Null && source != "null" && source != "":
+		*n = *value.Str(source)
+	case n.Kind == value.Text && n.Quote() == 0:
+		n.Plain = plainDate(n.Text)
 	}
-	return fmt.Sprint(v)
+	for _, item := range n.Items {
+		if !asTyped(item, typed, lined) {
+			return false
+		}
+	}
+	for _, m := range n.Members {
+		if !asTyped(m.Value, typed, lined) {
+			return false
+		}
+	}
+	n.Spread()
+	return true
+}
+
+// linkLike reports whether a text begins with a wikilink, not with a list of lists.
+func linkLike(s string) bool {
+	end := strings.IndexByte(s, ']')
+	return end > 2 && strings.HasPrefix(s, "[[") && s[2] != '[' && strings.HasPrefix(s[end:], "]]")
+}
+
+// canonical reports whether JavaScript writes a number in the same way.
+func canonical(s string) bool {
+	f, err := strconv.ParseFloat(s, 64)
+	return err == nil && s != "-0" && strconv.FormatFloat(f, 'f', -1, 64) == s && (f == 0 || math.Abs(f) >= 1e-6 && math.Abs(f) < 1e21)
 }

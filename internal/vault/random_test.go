@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"quarry/internal/stress"
+	"quarry/internal/value"
 )
 
 // randomNote makes a note from constructs that are known to break editors.
@@ -145,7 +146,8 @@ func isRefusal(err error) bool {
 			return true
 		}
 	}
-	return strings.Contains(err.Error(), "front matter: yaml")
+	_, invalid := errors.AsType[*value.SyntaxError](err)
+	return invalid
 }
 
 // Finding the block of an id by binary search gives the same result as checking all

@@ -225,7 +225,12 @@ func TestRenameHeading(t *testing.T) {
 	if got := relinked(t, m, r, err); got["a.md"] != "[[n#P#A]]\n" {
 		t.Errorf("%q", got["a.md"])
 	}
-	for _, bad := range []string{"", "a\nb", "x #"} {
+	// The new heading may be given with its marks.
+	r, err = RenameHeading(ctx, "n.md", []byte(m["n.md"]), "Q", "## #1 B", m.Paths(), m.Read, ix.ResolveLink, false)
+	if got := relinked(t, m, r, err); got["n.md"] != "# A\n# P\n## #1 B\n" {
+		t.Errorf("%q", got["n.md"])
+	}
+	for _, bad := range []string{"", "a\nb", "x #", "## Other level"} {
 		if _, err := RenameHeading(ctx, "n.md", []byte("# A\n"), "A", bad, nil, m.Read, ix.ResolveLink, false); err == nil {
 			t.Errorf("%q as a heading", bad)
 		}

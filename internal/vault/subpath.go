@@ -120,6 +120,12 @@ func RenameHeading(ctx context.Context, path string, text []byte, section, to st
 		return nil, err
 	}
 	h := sections[at].Heading
+	if rest := strings.TrimLeft(to, "#"); strings.HasPrefix(rest, " ") && len(to)-len(rest) <= 6 {
+		if len(to)-len(rest) != h.Level {
+			return nil, fault.New(fault.InvalidArgument, fmt.Sprintf("invalid heading %q: a rename keeps the level %d", fault.Clip(to, 60), h.Level), "give the text without #")
+		}
+		to = strings.TrimSpace(rest)
+	}
 	r := &Relink{Path: path, Own: Splice{Span: h.TextSpan, New: to}}
 	changed, err := ApplySplices(text, []Splice{r.Own})
 	if err != nil {
