@@ -151,7 +151,7 @@ func TestNoteFilters(t *testing.T) {
 	}
 }
 
-// A heading in link: is compared as links find it: without the marks that a link leaves out.
+// A heading in link: is compared as in links, without the marks that links omit.
 func TestLinkFilterHeadings(t *testing.T) {
 	w := newWorld(t, "t.md", "# Plan: [x] (now)\n## Part\ntext ^b-1\n", "a.md", "[[t#Plan x (now)]]\n", "b.md", "[t](t.md#plan%20x%20now)\n", "c.md", "[[t#^B-1]]\n", "d.md", "[[t#b-1]] [[t#Plan x (now)#Part]]\n")
 	for query, want := range map[string]string{
@@ -354,8 +354,8 @@ func TestFiltersSelectWhatModelsSay(t *testing.T) {
 }
 
 // A mutated filter is either rejected with the position of the error, or parsed completely:
-// its terms and words contain all letters of the query. If it has become mere words, it
-// can't select notes to change.
+// its terms and words contain all letters of the query. If only words are left, it can't
+// select notes to change.
 func TestMutatedFiltersAreRefusedOrWhole(t *testing.T) {
 	r := stress.Rand(2)
 	w := newWorld(t, "a.md", "x\n")
@@ -498,7 +498,7 @@ func difference(a, b []string) (out []string) {
 	return out
 }
 
-// realNote is a parsed note. It is independent of the facts that answers are made from.
+// realNote is a parsed note. It does not use the facts on which answers are based.
 type realNote struct {
 	path       string
 	tags       []string
