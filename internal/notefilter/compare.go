@@ -8,13 +8,12 @@ import (
 	"time"
 )
 
-// Test compares the values of a property, as shown, with the value of a Term. A list
+// Test compares the displayed values of a property with the value of a Term. A list
 // passes if one of its values does; != passes if none is equal.
 //
-// Numbers are compared with numbers and dates with dates. A date of a day or a month
-// is a period: = means a time in it, > a time after it. Other texts are equal in any
-// letter case and ordered by their letters; a number is never ordered with a text. A link
-// is also equal to the names in it.
+// Numbers are compared with numbers and dates with dates. A day or a month is a period: =
+// means a time in it, > a time after it. Other texts are compared ignoring case. A number
+// and a text are neither less nor greater. A link is also equal to the names in it.
 type Test struct {
 	op       string
 	text     string
@@ -24,7 +23,7 @@ type Test struct {
 	isDate   bool
 }
 
-// Comparison returns the Test of a term; relative dates count from now.
+// Comparison returns the Test of a term; relative dates refer to now.
 func (t *Term) Comparison(now time.Time) Test {
 	c := Test{op: t.Op, text: strings.ToLower(t.Value)}
 	c.number, c.isNumber = ReadNumber(c.text)
@@ -35,7 +34,7 @@ func (t *Term) Comparison(now time.Time) Test {
 	return c
 }
 
-// Time returns the Test of a date for the times of files, where 2024 is a year and 7d the
+// Time returns the Test of a term for times of files: 2024 is a year, and 7d means the
 // last seven days.
 func (t *Term) Time(now time.Time) (Test, error) {
 	c := Test{op: t.Op}
@@ -60,14 +59,14 @@ func (t *Term) Time(now time.Time) (Test, error) {
 // Passes reports whether one of the values passes, or for != whether none is equal.
 func (c Test) Passes(values []string) bool {
 	for _, v := range values {
-		if c.one(strings.ToLower(v)) {
+		if c.passes(strings.ToLower(v)) {
 			return c.op != "!="
 		}
 	}
 	return c.op == "!="
 }
 
-func (c Test) one(v string) bool {
+func (c Test) passes(v string) bool {
 	switch c.op {
 	case "contains":
 		return strings.Contains(v, c.text)
@@ -86,11 +85,11 @@ func (c Test) one(v string) bool {
 	return c.orders(strings.Compare(v, c.text))
 }
 
-// names reports whether the text is a name of a link: its target's path or file name, or
-// its alias.
+// names reports whether c.text names a link: by the path or file name of its target, or
+// by its alias.
 func (c Test) names(link string) bool {
 	inner := strings.TrimSuffix(link[2:], "]]")
-	if !isLink(link) || strings.Contains(inner, "]]") { // or several with text between them
+	if !isLink(link) || strings.Contains(inner, "]]") { // several links with text between them
 		return false
 	}
 	target, alias, _ := strings.Cut(inner, "|")
@@ -101,7 +100,8 @@ func (c Test) names(link string) bool {
 	return text != "" && (text == file || text == name || text == file+"#"+part || c.text == alias)
 }
 
-// At reports whether a time passes: it is before, in or after the period.
+// At reports whether a time passes, depending on whether it is before, in or after the
+// period.
 func (c Test) At(t time.Time) bool {
 	switch {
 	case t.Before(c.from):
@@ -115,8 +115,8 @@ func (c Test) At(t time.Time) bool {
 // orders reports whether a comparison's outcome, -1, 0 or 1, passes.
 func (c Test) orders(outcome int) bool { return strings.Contains(c.op, "<=>"[outcome+1:outcome+2]) }
 
-// ReadNumber reads a decimal number. It excludes dates, which often begin like numbers,
-// before strconv makes an error of them.
+// ReadNumber reads a decimal number. It rejects other texts, such as dates, before
+// strconv makes an error of them, which is slow.
 func ReadNumber(s string) (float64, bool) {
 	for i := range len(s) {
 		switch c := s[i]; {
@@ -150,7 +150,7 @@ var dates = []struct {
 	{"2006-01-02 15:04:05 -0700 MST", 0, 0, 0, time.Second},
 }
 
-// readDate reads a date in lower case as the period it names.
+// readDate reads a date in lower case, and returns the period that it denotes.
 func readDate(s string, now time.Time) (from, to time.Time, ok bool) {
 	if days, named := map[string]int{"yesterday": -1, "today": 0, "tomorrow": 1}[s]; named && !now.IsZero() {
 		y, m, d := now.Date()
@@ -162,7 +162,7 @@ func readDate(s string, now time.Time) (from, to time.Time, ok bool) {
 	}
 	for _, d := range dates {
 		if d.length != time.Second && len(s) != len(d.layout) {
-			continue // errors cost more than parsing dates
+			continue // an error costs more than parsing a date
 		}
 		t, err := time.ParseInLocation(d.layout, strings.ToUpper(s), time.Local)
 		if err == nil {
