@@ -2,7 +2,8 @@ package match
 
 import "testing"
 
-// Look-ahead that every match needs narrows the lines to try; other look-ahead does not.
+// Look-ahead that every match needs limits the lines that are tried; other look-ahead
+// does not.
 func TestAhead(t *testing.T) {
 	for _, c := range []struct {
 		pattern, line string

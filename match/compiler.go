@@ -113,7 +113,7 @@ func (c *Compiler) compile(exprs []string, opts Options, cache int) (*Pattern, e
 	plan, err := newPlan(src, found, opts, limits{size: c.left, cache: cache, stop: c.stop})
 	if err != nil {
 		err = c.explain(err)
-		c.left = 0 // the work was done although it failed
+		c.left = 0 // the failed work counts too
 		return nil, err
 	}
 	c.left -= plan.size

@@ -56,7 +56,7 @@ func decodedCan(n *Need) bool {
 }
 
 // inWindows1252 reports whether t, or with Fold one of its case variants, can occur in a text
-// decoded from Windows-1252. Bytes that aren't UTF-8 can: they are part of a letter.
+// decoded from Windows-1252. Bytes that aren't UTF-8 can occur: they may be part of a letter.
 func inWindows1252(t NeedText) bool {
 	for _, r := range t.Text {
 		has := decodes(r)

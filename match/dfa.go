@@ -13,7 +13,7 @@ type automata struct {
 	list  []dfa.Line
 
 	noFind bool // find can't be built
-	here   int  // number of times to try a match at the current position first
+	here   int  // number of searches that first try an anchored match
 	atOnce int  // consecutive matches that began at the start of the search
 }
 
@@ -59,9 +59,9 @@ func (m *Matcher) findFast(text []byte, from, to int) (start, end int, found, kn
 		start, end, r := m.dfa.find.Find(text, 0, to, true)
 		return start, end, r == dfa.Match, r != dfa.GaveUp
 	}
-	// A search anchored at one position needs no second run for the start of the match, and a
-	// match found there is the leftmost. So try it first if the last matches began right at
-	// the start of the search, such as matches of .*= and the tokens of a lexer.
+	// An anchored search needs no second run for the start of the match, and its match is the
+	// leftmost. So try it first if the last matches began right at the start of the search,
+	// as matches of .*= and the tokens of a lexer do.
 	if m.dfa.here > 0 {
 		if start, end, r := m.dfa.find.Find(text, from, to, true); r == dfa.Match {
 			m.dfa.here = anchoredTries

@@ -174,7 +174,8 @@ const (
 	minMisses = 32
 )
 
-// from returns where to begin the search in a line that starts at start and whose first hit is at hit.
+// from returns the offset at which to begin the search in a line that starts at start and has its
+// first hit at hit.
 func (p *plan) from(start, hit int) int {
 	if p.fromHit {
 		return hit

@@ -48,12 +48,12 @@ type Search struct {
 	exact  atomic.Int64    // remaining steps for patterns too large for an automaton
 }
 
-// maxSteps and stepsAByte limit a search that backtracks, or that simulates an automaton too large to
-// build: to a second or two of one processor, plus stepsAByte steps for each byte of text. An ordinary
+// maxSteps and stepsPerByte limit a search that backtracks, or that simulates an automaton too large to
+// build: to a second or two of one processor, plus stepsPerByte steps for each byte of text. An ordinary
 // pattern such as \w+(?!\w)\s*= takes 4 steps per byte on C code, an exponential pattern thousands.
 const (
-	maxSteps   = 1 << 26
-	stepsAByte = 32
+	maxSteps     = 1 << 26
+	stepsPerByte = 32
 )
 
 // NewSearch begins a search.
@@ -188,7 +188,7 @@ func (m *Matcher) find(text []byte, from int, slots []int) bool {
 	pl := m.p.plan
 	if pl.superset {
 		if from == 0 {
-			m.search.budget.Grant(stepsAByte * int64(len(text)))
+			m.search.budget.Grant(stepsPerByte * int64(len(text)))
 		}
 		ok, err := m.back.Find(text, from, slots)
 		if err != nil {
@@ -230,7 +230,7 @@ func (m *Matcher) runExact(text []byte, from, to int, anchored bool, slots []int
 
 // stopped charges the engine's work to the search and reports whether the search ends.
 func (m *Matcher) stopped(bytes, steps int) bool {
-	if excess := int64(steps) - stepsAByte*int64(bytes); excess > 0 && m.search.exact.Add(-excess) < 0 {
+	if excess := int64(steps) - stepsPerByte*int64(bytes); excess > 0 && m.search.exact.Add(-excess) < 0 {
 		m.fail(ErrBudget)
 	}
 	m.poll()

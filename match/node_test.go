@@ -41,8 +41,7 @@ type nodeCase struct {
 //   - in Lines mode patterns that need a line feed, which are refused;
 //   - matches V8 finds between the halves of a surrogate pair under u, where
 //     the specification doesn't look;
-//   - the v flag, which Options doesn't have, and modifiers, which node 20
-//     doesn't.
+//   - the v flag, and modifiers, which node 20 doesn't have.
 func TestNode(t *testing.T) {
 	stress.SkipTiny(t)
 	node, err := exec.LookPath("node")

@@ -44,8 +44,8 @@ type plan struct {
 	// before the hit.
 	fromHit bool
 
-	// reach is set with fromHit if matches are short: it is the length of the longest match.
-	// Each hit is then examined separately.
+	// reach is the length of the longest match. It is set with fromHit if matches are short;
+	// each hit is then examined separately.
 	reach int
 
 	// looseEnd reports that lines lets a line end before \r. Only then does a \r inside a line matter.

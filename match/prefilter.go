@@ -282,7 +282,7 @@ func setFrequency(set literal.Set) float64 {
 			rarest = min(rarest, -bits)
 			rest += bits / 2
 		}
-		rest += rarest / 2 // don't count the rarest twice
+		rest += rarest / 2 // don't count the rarest byte twice
 		sum += math.Exp2(rarest - max(0, rest))
 	}
 	// Searching for many strings is slower than for one.

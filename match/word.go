@@ -43,7 +43,7 @@ func newBounded(root *hir.Node, opts Options, lim limits) *bounded {
 	b.inside = sync.OnceValue(func() *Pattern {
 		plan, err := newPlan(&source{root: inside, names: []string{""}}, found, opts, lim)
 		if err != nil {
-			return nil // the call has ended: the whole fitted, so this does
+			return nil // only an ended context fails here: the larger tree was within the limits
 		}
 		return &Pattern{opts: opts, names: []string{""}, plan: plan}
 	})

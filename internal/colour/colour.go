@@ -51,7 +51,7 @@ type quote struct {
 	open, close string
 	raw         bool // there are no escapes
 	lines       bool // may extend over several lines
-	letter      bool // contains one character: 'a', unlike Rust's lifetime 'a
+	letter      bool // must contain one character: 'a' is not Rust's lifetime 'a
 }
 
 // For returns the language for a file name; nil if it is unknown.
@@ -111,7 +111,7 @@ func (l *Language) Each(text string, yield func(piece string, c Class) bool) {
 	}
 }
 
-// scanner is the position in a text and what is known there.
+// scanner holds the position in a text and the state there.
 type scanner struct {
 	l         *Language
 	text      string
@@ -169,7 +169,7 @@ func (s *scanner) comment(rest string) bool {
 			continue
 		}
 		if p == "#" && s.pos > 0 && !blank(s.text[s.pos-1]) {
-			continue // not a comment, as in $#, a#b
+			continue // not a comment, as in $# and a#b
 		}
 		s.take(lineLen(rest), Comment)
 		return true

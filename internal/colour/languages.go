@@ -17,7 +17,7 @@ type entry struct {
 	Keys, Capital   string
 	Nested, Fold    bool
 	Calls, At, Hash bool
-	Whole           string // name of a function that colours the whole text instead
+	Whole           string // name of the function that colours the whole text, if not this table
 }
 
 //go:embed languages.json

@@ -21,14 +21,14 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// Options select the steps: first a program or unpacking, then decoding.
+// Options select the steps: a program or unpacking, then decoding.
 type Options struct {
 	Zip      bool   // unpack files according to their extension
-	Encoding string // a label as browsers know them; "" and auto leave the text unchanged
+	Encoding string // an encoding label of the WHATWG; "" and auto leave the text unchanged
 	// Command gets the path as its argument and the bytes on standard input, and writes
 	// the text to standard output. It runs only for files that Wanted accepts.
 	Command string
-	Wanted  func(path string) bool // nil wants all
+	Wanted  func(path string) bool // nil accepts all
 }
 
 // Maker produces texts.
@@ -81,7 +81,7 @@ type decoded struct {
 
 func (d *decoded) Close() error { return d.from.Close() }
 
-// unpackers maps extensions to programs. gzip and bzip2 need none.
+// unpackers maps extensions to programs. gzip and bzip2 files need no program.
 var unpackers = map[string][]string{
 	".xz": {"xz", "-dc"}, ".txz": {"xz", "-dc"}, ".lzma": {"xz", "--format=lzma", "-dc"},
 	".lz4": {"lz4", "-dc"}, ".br": {"brotli", "-dc"}, ".zst": {"zstd", "-q", "-dc"}, ".zstd": {"zstd", "-q", "-dc"},
@@ -100,7 +100,7 @@ func unpack(ctx context.Context, name string, r io.Reader) (io.ReadCloser, error
 			return io.NopCloser(r), nil
 		}
 		if _, err := exec.LookPath(command[0]); err != nil {
-			return nil, fmt.Errorf("to unpack it takes the program %s", command[0])
+			return nil, fmt.Errorf("unpacking requires the program %s", command[0])
 		}
 		return run(ctx, r, command[0], command[1:]...)
 	}

@@ -19,11 +19,11 @@ type program struct {
 	out   io.ReadCloser
 	says  strings.Builder
 	ended bool                  // the output was read to its end
-	cut   atomic.Pointer[error] // the context error for which it was killed
+	cut   atomic.Pointer[error] // the context error, if it was killed for that
 }
 
-// lingers is how long to wait, after the program has ended, for a process it started that
-// still holds the pipes.
+// lingers is how long to wait, after the program has ended, for its child processes that
+// still hold the pipes.
 const lingers = time.Second
 
 func run(ctx context.Context, in io.Reader, name string, args ...string) (io.ReadCloser, error) {
@@ -57,7 +57,7 @@ func (p *program) kill() error {
 func (p *program) Read(b []byte) (int, error) {
 	n, err := p.out.Read(b)
 	if why := p.cut.Load(); err != nil && why != nil {
-		return n, *why // also at the end, because the program may have been killed
+		return n, *why // even at the end of the output: the program may have been killed
 	}
 	p.ended = p.ended || err == io.EOF
 	return n, err
@@ -69,7 +69,7 @@ func (p *program) Read(b []byte) (int, error) {
 func (p *program) Close() error {
 	ended := p.ended
 	if !ended {
-		_ = p.kill() // it may have ended by itself
+		_ = p.kill() // an error means that it has already ended
 	}
 	p.out.Close()
 	err := p.cmd.Wait()
@@ -87,8 +87,8 @@ func (p *program) Close() error {
 	return fmt.Errorf("%s: %w", p.cmd.Path, err)
 }
 
-// source is the program's standard input. It borrows its reader: after detach the reader
-// is not used, even if a process still holds the pipe.
+// source is the program's standard input. After detach, its reader is not used any more,
+// even if a process still holds the pipe.
 type source struct {
 	mu sync.Mutex
 	r  io.Reader // guarded by mu

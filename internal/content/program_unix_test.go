@@ -17,8 +17,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// A program that hangs, leaves a child holding its output, or runs on without output ends
-// with the context, and so do its child processes.
+// A program that hangs, leaves a child holding its output, or continues without output
+// ends with the context, and so do its child processes.
 func TestProgramEndsWithItsContext(t *testing.T) {
 	for _, c := range []struct{ name, script string }{
 		{"hangs", `echo text; sleep 1000 & echo $! > "$1"; wait`},
@@ -97,7 +97,7 @@ func waitPid(t *testing.T, name string) int {
 	return pid
 }
 
-// waitGone waits until a process is killed, though it may not have been reaped yet.
+// waitGone waits until a process was killed. It may not have been reaped yet.
 func waitGone(t *testing.T, pid int) {
 	t.Helper()
 	if !stress.Becomes(func() bool {

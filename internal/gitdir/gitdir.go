@@ -1,10 +1,10 @@
 // Package gitdir finds git's folder of a checkout and reads small files in it.
 //
-// A checkout may come from anybody, so its .git may be anything. Everything is
-// opened through rootfs: only regular files of bounded size, and symlinks only where
-// they stay in git's folder. A .git file leads to a folder elsewhere only if that
-// folder names the checkout back, as git's own worktrees and submodules do. No error
-// quotes the contents of these files.
+// A checkout may come from an attacker, so its .git is not trusted. Everything is opened
+// through rootfs: only regular files of limited size, and symlinks only if they stay in
+// git's folder. A .git file may name a folder elsewhere only if that folder refers back
+// to the checkout, as those of git's worktrees and submodules do. No error quotes the
+// contents of these files.
 package gitdir
 
 import (
@@ -20,11 +20,12 @@ import (
 
 // Dir is git's folder of one checkout. It must be closed.
 type Dir struct {
-	Own    *rootfs.Root // of this worktree
-	Common *rootfs.Root // shared by all worktrees of the repository; often Own
+	Own    *rootfs.Root // git's folder of this worktree
+	Common *rootfs.Root // shared by all worktrees of the repository; usually Own
 }
 
-// MaxSmall bounds the files that are read whole. Real ones are far smaller.
+// MaxSmall is the size of the largest file that is read whole. Real files are much
+// smaller.
 const MaxSmall = 1 << 20
 
 var (
@@ -94,8 +95,8 @@ func Open(top *rootfs.Root) (*Dir, error) {
 	return nil, errNone
 }
 
-// openNamed opens the folder that a .git file names, if it names the checkout
-// back.
+// openNamed opens the folder that a .git file names, if that folder refers back to the
+// checkout.
 func openNamed(top *rootfs.Root, to string) (*Dir, error) {
 	own, err := open(top.RealDir(), to)
 	if err != nil {
@@ -148,10 +149,10 @@ func ours(r *rootfs.Root) bool {
 	return err == nil && outside.OurUser(info.UID)
 }
 
-// worktree is the value of core.worktree: where a submodule's files are.
+// worktree returns the value of core.worktree, the folder with a submodule's files.
 func worktree(own *rootfs.Root) string {
 	to := ""
-	for _, name := range []string{"config", "config.worktree"} { // git reads the second last
+	for _, name := range []string{"config", "config.worktree"} { // the second file takes precedence
 		text, err := Read(own, name)
 		if err != nil {
 			continue
@@ -165,7 +166,7 @@ func worktree(own *rootfs.Root) string {
 	return filepath.FromSlash(to)
 }
 
-// leads reports whether a path written in folder dir leads to a root's folder.
+// leads reports whether the path to, relative to the folder dir, is the folder of a root.
 func leads(dir, to string, root *rootfs.Root) bool {
 	if to == "" || to == "." {
 		return false
@@ -182,11 +183,11 @@ func leads(dir, to string, root *rootfs.Root) bool {
 
 var errNetwork = errors.New("a path to another machine")
 
-// open opens a folder by a path that is written in folder dir.
+// open opens a folder by a path relative to the folder dir.
 func open(dir, to string) (*rootfs.Root, error) {
 	to = filepath.FromSlash(to)
 	if runtime.GOOS == "windows" && strings.HasPrefix(to, `\\`) && filepath.VolumeName(to) != filepath.VolumeName(dir) {
-		return nil, errNetwork // the system would send the user's credentials there
+		return nil, errNetwork // Windows would send the user's credentials there
 	}
 	return View(from(dir, to))
 }
@@ -198,8 +199,8 @@ func from(dir, to string) string {
 	return filepath.Join(dir, to)
 }
 
-// Alternate opens a folder of objects that a repository borrows from; dir is the
-// folder of objects whose info/alternates has the line.
+// Alternate opens an object folder that another one, dir, refers to by a line of its
+// info/alternates.
 func Alternate(dir, line string) (*rootfs.Root, error) {
 	r, err := open(dir, line)
 	if err != nil {
@@ -212,7 +213,8 @@ func Alternate(dir, line string) (*rootfs.Root, error) {
 	return r, nil
 }
 
-// Branch is the branch that is checked out in a folder or above it; "" if none is.
+// Branch returns the branch that is checked out in a folder or in one above it, or "" if
+// there is none.
 func Branch(dir string) string {
 	for {
 		if top, ours := Above(dir); ours {
@@ -225,7 +227,7 @@ func Branch(dir string) string {
 			head, _ := Read(git.Own, "HEAD")
 			name, ok := strings.CutPrefix(strings.TrimSpace(string(head)), "ref: refs/heads/")
 			if !ok {
-				return "" // a commit without a branch
+				return "" // detached HEAD
 			}
 			return name
 		}
@@ -246,7 +248,7 @@ func Read(dir *rootfs.Root, name string) ([]byte, error) {
 	return dir.ReadSmall(p, MaxSmall)
 }
 
-// Close releases the folder.
+// Close closes the folder.
 func (d *Dir) Close() error {
 	err := d.Own.Close()
 	if d.Common != d.Own {

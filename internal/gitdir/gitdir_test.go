@@ -48,8 +48,8 @@ func opens(t *testing.T, top string) (common string, err error) {
 	return d.Common.RealDir(), nil
 }
 
-// TestGitsOwn: worktrees and submodules, as git makes them, are followed to their
-// repository, also one in the other and after a move that git repaired.
+// Worktrees and submodules made by git lead to their repository, also nested ones, and
+// after a move that git repaired.
 func TestGitsOwn(t *testing.T) {
 	if _, err := exec.LookPath("sed"); err != nil {
 		t.Skip("git submodule is a script that needs sed: install it")
@@ -88,8 +88,8 @@ func TestGitsOwn(t *testing.T) {
 	}
 }
 
-// TestLeadsElsewhere: a .git that leads out of the checkout is refused unless the
-// folder there names it back, and no message quotes it.
+// A .git that leads out of the checkout is refused unless the folder there refers back,
+// and no message quotes it.
 func TestLeadsElsewhere(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -136,7 +136,7 @@ func TestLeadsElsewhere(t *testing.T) {
 	if _, err := opens(t, at("private")); err != nil {
 		t.Errorf("an ordinary repository is refused: %v", err)
 	}
-	// A folder with a link back is a worktree like git's, wherever it is.
+	// A folder that refers back is accepted like a worktree of git's, wherever it is.
 	fake("honest", map[string]string{".git": "gitdir: ../kept/worktrees/x"})
 	fake("kept", map[string]string{"worktrees/x/gitdir": at("honest/.git"), "worktrees/x/commondir": "../.."})
 	if common, err := opens(t, at("honest")); err != nil || common != at("kept") {

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Settings are the keys and values of a git configuration, in order; later ones
-// win. A key is its section and name in lower case, as "core.worktree". Sections
-// with a name of their own ([remote "x"]) and files that are included are left out.
+// Settings yields the keys and values of a git configuration, in order; later values take
+// precedence. A key is section and name in lower case: core.worktree or, in a subsection,
+// remote "x".url. Includes are not read.
 func Settings(text []byte) iter.Seq2[string, string] {
 	return func(yield func(key, value string) bool) {
 		section := ""

@@ -15,13 +15,13 @@ import (
 
 var (
 	errNoPlan    = errors.New("only the operations of an undo can be applied")
-	errTrashWork = errors.New("the trash carries this out")
+	errTrashWork = errors.New("operations on the trash are not applied here")
 	errStepRange = errors.New("no such operation")
 )
 
 // Apply carries out the i-th operation of an undo. Trash and Restore are not included:
-// the caller carries them out. Apply never overwrites. It removes a file only if that has
-// the expected version, and a folder only if it is empty.
+// the caller carries them out. Apply never overwrites. It removes a file only if its
+// version is the expected one, and a folder only if it is empty.
 func (tx *Tx) Apply(ctx context.Context, ws *rootfs.Root, i int) error {
 	switch {
 	case tx.plan == nil:
@@ -57,8 +57,8 @@ func (tx *Tx) Apply(ctx context.Context, ws *rootfs.Root, i int) error {
 	return errTrashWork
 }
 
-// recreate makes a removed tree again. Folders get their mode and time after their
-// content.
+// recreate restores a removed tree. It sets the mode and time of a folder after creating
+// its content.
 func (tx *Tx) recreate(ctx context.Context, ws *rootfs.Root, op Op) error {
 	for _, n := range op.Nodes {
 		if err := checkCtx(ctx); err != nil {
@@ -102,8 +102,7 @@ func (tx *Tx) recreateFile(ws *rootfs.Root, p rootfs.Path, n Node) error {
 	if err != nil {
 		return err
 	}
-	// The former owner is unknown, so the file must not run with its present owner's
-	// rights.
+	// The original owner is unknown: setuid or setgid could grant another user's rights.
 	_, err = ws.CreateFunc(p, &rootfs.CreateOptions{Mode: n.Mode &^ (fs.ModeSetuid | fs.ModeSetgid)}, func(w *rootfs.Writer) error {
 		if _, err := io.Copy(w, in); err != nil {
 			return err

@@ -11,7 +11,7 @@ import (
 )
 
 // If a few edits change a large file, the journal does not keep the whole old content.
-// The entry has the edits that turn the new content back into the old. This is enough: an
+// The entry has the edits that turn the new content back into the old. They suffice: an
 // undo is refused unless the file has the new content, and after a crash either the old
 // or the new file is complete. For an edit of 1 byte in 100 MB the journal writes about 1
 // KB instead of 100 MB.
@@ -19,13 +19,13 @@ import (
 // The body of a back record is the diff for display, followed by the edits in the format
 // of a diff record.
 
-// maxShown limits the diff kept with an entry. The diffs of callers are much shorter.
+// maxShown is the largest diff stored with an entry. Callers pass much shorter ones.
 const maxShown = 256 << 10
 
-// small reports whether the old content of a replacement, of size bytes, is kept as
+// preferEdits reports whether to keep the old content of a replacement, of size bytes, as
 // edits. Contents up to maxInline are kept whole: that costs no more, and an undo then
 // doesn't need the file.
-func small(edits []rootfs.Edit, size int64) bool {
+func preferEdits(edits []rootfs.Edit, size int64) bool {
 	if len(edits) == 0 || size <= maxInline {
 		return false
 	}
@@ -43,11 +43,11 @@ func (op *Op) editsOnly(size int64) (cost int64, ok bool) {
 		return 0, false
 	}
 	if op.Edits == nil && op.OldData != nil && op.NewData != nil && size > maxInline {
-		if s := span(op.OldData, op.NewData); small(s, size) {
+		if s := span(op.OldData, op.NewData); preferEdits(s, size) {
 			op.Edits = s
 		}
 	}
-	if !small(op.Edits, size) {
+	if !preferEdits(op.Edits, size) {
 		return 0, false
 	}
 	for _, e := range op.Edits {
@@ -79,7 +79,7 @@ func (k *keeper) keepBack(i int, op *Op) (err error) {
 	} else if err != nil {
 		return err
 	}
-	return rested(f, p, op.old.size)
+	return checkUnchanged(f, p, op.old.size)
 }
 
 // reverse returns the edits that undo the given edits of old.
@@ -97,8 +97,8 @@ func reverse(edits []rootfs.Edit, old io.ReaderAt) ([]rootfs.Edit, error) {
 	return back, nil
 }
 
-// rested returns a conflict if f was modified since it was opened.
-func rested(f *rootfs.File, p rootfs.Path, size int64) error {
+// checkUnchanged returns a conflict if f was modified since it was opened.
+func checkUnchanged(f *rootfs.File, p rootfs.Path, size int64) error {
 	now, err := f.Stat()
 	if err != nil {
 		return err
@@ -145,7 +145,8 @@ func (j *Journal) Shown(e Entry, i int) (string, error) {
 }
 
 // Around returns the contents before and after the i-th operation of an entry. It
-// computes them from now, which must be one of the two; otherwise it returns ErrNotKept.
+// computes them from now, the content of the given version. If now is neither of the two,
+// it returns ErrNotKept.
 func (j *Journal) Around(e Entry, i int, now []byte, version rootfs.Version) (before, after []byte, err error) {
 	if i < 0 || i >= len(e.Ops) {
 		return nil, nil, ErrNotFound

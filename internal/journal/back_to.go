@@ -12,10 +12,11 @@ import (
 
 // PlanBack makes one plan that undoes several entries, given newest first. The result is
 // the same as undoing them one after the other, but each file is written only once, with
-// its final content. If some is set, there are other entries between them that the plan
-// does not undo, and equal content before and after does not mean that nothing is to be done.
+// its final content. If some is set, there are entries between them that the plan does
+// not undo. Operations with such changes in between are then kept even if the content
+// before and after them is equal.
 func (j *Journal) PlanBack(ctx context.Context, entries []Entry, some bool) (*Plan, error) {
-	b := &backPlan{j: j, some: some, p: &Plan{j: j, src: &source{}, Change: Change{Tool: "undo"}}, at: map[rootfs.Path]int{}, modes: map[rootfs.Path]int{}, binned: map[rootfs.Path]binned{}, restored: map[rootfs.Path]int{}, removed: map[rootfs.Path]int{}, moved: map[rootfs.Path]int{}, on: map[rootfs.Path][]int{}, in: map[rootfs.Path][]int{}}
+	b := &backPlan{j: j, some: some, p: &Plan{j: j, src: &source{}, Change: Change{Tool: "undo"}}, at: map[rootfs.Path]int{}, modes: map[rootfs.Path]int{}, trashed: map[rootfs.Path]trashed{}, restored: map[rootfs.Path]int{}, removed: map[rootfs.Path]int{}, moved: map[rootfs.Path]int{}, on: map[rootfs.Path][]int{}, in: map[rootfs.Path][]int{}}
 	for _, e := range entries {
 		if err := b.undo(ctx, e); err != nil {
 			return nil, errors.Join(fmt.Errorf("undo %s: %w", e.ID, err), b.p.Close())
@@ -30,19 +31,19 @@ func (j *Journal) PlanBack(ctx context.Context, entries []Entry, some bool) (*Pl
 	return b.p, nil
 }
 
-// backPlan collects the operations. Its maps use a file's path at that point of the plan
-// as key, and the index of an operation as value.
+// backPlan collects the operations. Its maps are keyed by the path that a file has at
+// that point of the plan. The values are indexes of operations.
 type backPlan struct {
 	j     *Journal
 	p     *Plan
-	some  bool                // there are other entries in between
+	some  bool                // there are entries in between that are not undone
 	of    Done                // the operation whose inverse is added now
 	dead  []bool              // operations that were dropped again
 	at    map[rootfs.Path]int // the operation that wrote, made or restored the file at a path
 	modes map[rootfs.Path]int // the Chmod of the file at a path
-	// binned has the paths that the plan moves to the trash. If an older entry would
+	// trashed has the paths that the plan moves to the trash. If an older entry would
 	// restore such a path, both operations are dropped.
-	binned map[rootfs.Path]binned
+	trashed map[rootfs.Path]trashed
 	// restored has the paths that the plan restores from the trash. If an older entry
 	// would delete such a path, it stays in the trash.
 	restored map[rootfs.Path]int
@@ -57,8 +58,9 @@ type backPlan struct {
 	on, in map[rootfs.Path][]int
 }
 
-// binned is a Trash operation of the plan, and the plan's earlier operations at its path.
-type binned struct {
+// trashed is a Trash operation of the plan, and the earlier operations of the plan at its
+// path.
+type trashed struct {
 	op                 int
 	at, mode, restored int // -1 means none
 }
@@ -106,8 +108,8 @@ func (b *backPlan) put(op Op, target ref, back []rootfs.Edit) int {
 	return k
 }
 
-// join adds the present operation to those that the plan's k-th operation undoes. same is
-// whether it left the state that they found.
+// join adds b.of to the operations that the plan's k-th operation undoes. same tells
+// whether b.of left the state that the next newer one started from.
 func (b *backPlan) join(k int, same bool) {
 	g := &b.p.groups[k]
 	g.done, g.apart = append(g.done, b.of), g.apart || !same
@@ -158,12 +160,12 @@ func (b *backPlan) step(op Op, target ref, back []rootfs.Edit) error {
 			if !restored {
 				from = k
 			}
-			if !op.onlyFolder() || b.quietSince(from, false, op.Path) { // otherwise something was moved through the folder
+			if !op.onlyFolder() || b.quietSince(from, false, op.Path) { // otherwise an entry was moved through the folder
 				b.leave(op.Path)
 				return b.forget(from)
 			}
 		}
-		apart, whole := false, len(op.Nodes) == 1 // whole: its mode is known
+		apart, whole := false, len(op.Nodes) == 1 // whole: op describes the entry completely
 		for n := range op.Nodes {
 			p, err := join(op.Path, op.Nodes[n].Rel)
 			if err != nil {
@@ -218,7 +220,7 @@ func (b *backPlan) step(op Op, target ref, back []rootfs.Edit) error {
 			b.modes[op.Path] = b.put(op, target, back)
 		}
 	case Restore:
-		if b.keeps(op.Path) {
+		if b.dropTrash(op.Path) {
 			return nil
 		}
 		k := b.put(op, target, back)
@@ -230,26 +232,26 @@ func (b *backPlan) step(op Op, target ref, back []rootfs.Edit) error {
 			}
 			return -1
 		}
-		b.binned[op.Path] = binned{b.put(op, target, back), index(b.at), index(b.modes), index(b.restored)}
+		b.trashed[op.Path] = trashed{b.put(op, target, back), index(b.at), index(b.modes), index(b.restored)}
 		b.leave(op.Path)
 	}
 	return nil
 }
 
-// same reports whether two nodes are equal but for their times; of folders, modes may
-// differ.
+// same reports whether two nodes are equal except for their times and, for folders, their
+// modes.
 func (n *Node) same(o *Node) bool {
 	return n.Type == o.Type && (n.Type == rootfs.TypeDir || n.Version == o.Version && n.Mode.Perm() == o.Mode.Perm() && n.Target == o.Target)
 }
 
-// keeps drops the Trash of a path that would be restored next, unless a later operation
-// affects the path. It reports whether it did.
-func (b *backPlan) keeps(p rootfs.Path) bool {
-	was, ok := b.binned[p]
+// dropTrash drops the Trash of a path that would be restored next, unless a later
+// operation affects the path. It reports whether it dropped one.
+func (b *backPlan) dropTrash(p rootfs.Path) bool {
+	was, ok := b.trashed[p]
 	if !ok {
 		return false
 	}
-	delete(b.binned, p)
+	delete(b.trashed, p)
 	if !b.quietSince(was.op, true, p) {
 		return false
 	}

@@ -19,10 +19,8 @@ type Tx struct {
 	over  bool
 }
 
-// ID returns the entry's id.
 func (tx *Tx) ID() ID { return tx.entry.ID }
 
-// Entry returns the recorded entry.
 func (tx *Tx) Entry() Entry { return *tx.entry }
 
 var (
@@ -101,8 +99,8 @@ func (op *Op) check() error {
 	return nil
 }
 
-// beOwner makes and locks the file by which other processes see that this one is running.
-// It returns the file's name.
+// beOwner makes and locks a file that shows other processes that this one is running. It
+// returns the file's name.
 func (j *Journal) beOwner() (token string, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -153,9 +151,9 @@ func (j *Journal) alone() error {
 	})
 }
 
-// write appends the entry to the log. It returns the transaction; the segment, marked as
-// syncing; and the claim for the segment's contents, up to the end of which it must be
-// synced.
+// write appends the entry to the log. It returns the transaction, the segment, marked as
+// syncing, and the claim for the segment's contents. The segment must be synced up to the
+// end of that claim.
 func (k *keeper) write() (tx *Tx, seg *segment, holds claim, err error) {
 	j := k.j
 	last, err := j.newestOutside()
@@ -179,7 +177,7 @@ func (k *keeper) write() (tx *Tx, seg *segment, holds claim, err error) {
 		if err := j.rotate(); err != nil {
 			return err
 		}
-		if err := j.newOwner(); err != nil { // our token may have been retired since beOwner
+		if err := j.newOwner(); err != nil { // our token may have been retired since the call of beOwner
 			return err
 		}
 		seg = j.tail
@@ -267,8 +265,8 @@ func (k *keeper) records(seg *segment, at int64) []byte {
 	return b
 }
 
-// sync makes the segment durable up to the offset end. A caller that waits for another
-// sync usually finds its own part done: one sync serves several callers.
+// sync makes the segment durable up to the offset end. One sync serves several callers: a
+// caller that waited for another sync usually finds its own data durable.
 func (j *Journal) sync(seg *segment, end int64) error {
 	j.syncMu.Lock()
 	defer j.syncMu.Unlock()
@@ -290,8 +288,7 @@ func (j *Journal) sync(seg *segment, end int64) error {
 // unknown to Begin.
 func (tx *Tx) Commit(results ...Result) error { return tx.CommitPart(len(tx.entry.Ops), results...) }
 
-// CommitPart is like Commit for a change of which only the first done operations were
-// carried out.
+// CommitPart is like Commit, but only the first done operations were carried out.
 func (tx *Tx) CommitPart(done int, results ...Result) error {
 	if done <= 0 {
 		return tx.Abort()
@@ -306,8 +303,8 @@ func (tx *Tx) Abort() error {
 	return tx.end(func(j *Journal) error { return j.abandon(tx.entry.ID) })
 }
 
-// Leave ends a change that could neither be completed nor rolled back. Its entry gets no
-// end record. From now on every process, including this one, treats it as interrupted:
+// Leave ends a change that could neither be completed nor rolled back. It writes no end
+// record, so every process, including this one, treats the change as interrupted:
 // Unfinished returns it.
 func (tx *Tx) Leave() error {
 	return tx.end(func(j *Journal) error {
@@ -351,7 +348,7 @@ func (tx *Tx) end(f func(*Journal) error) error {
 	tx.over = true
 	delete(j.running, tx.entry.ID)
 	if len(j.retired) > 0 {
-		_ = j.release() // closing the file has released the lock
+		_ = j.release() // closing a file releases its lock even if it returns an error
 	}
 	if err := f(j); err != nil {
 		return fmt.Errorf("journal: %w", err)
@@ -366,7 +363,7 @@ type ending struct {
 }
 
 // settle appends a commit record and applies the limits. It only syncs if there are
-// results: everything else can be determined from the files.
+// results: the rest can be determined from the files.
 func (j *Journal) settle(c commit) error {
 	return j.finish(ending{recCommit, c.encode()}, func() error {
 		if len(c.results) > 0 {
@@ -387,8 +384,8 @@ func (j *Journal) abandon(id ID) error {
 	return j.finish(ending{recAbort, e.b}, func() error { return nil })
 }
 
-// finish appends the end record of an entry. If that fails, the record is appended later:
-// if a change is rolled back and repeated, both entries would otherwise look complete.
+// finish appends the end record of an entry. If that fails, the record is appended later.
+// Without it, a change that was rolled back and repeated would appear twice as complete.
 func (j *Journal) finish(end ending, then func() error) error {
 	j.late = append(j.late, end)
 	return j.locked(true, func() error {

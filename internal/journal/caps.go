@@ -132,7 +132,7 @@ func (j *Journal) enforce() error {
 }
 
 // dropLimit returns the number of the first segment that must be kept, because it has the
-// newest entry or one in progress.
+// newest entry or an entry in progress.
 func (j *Journal) dropLimit(found []segmentFile) (uint32, error) {
 	limit := j.tail.num
 	for i := len(found) - 1; i >= 0; i-- {
@@ -236,8 +236,8 @@ func (j *Journal) tidy() error {
 	})
 }
 
-// alive reports whether the process with this token is running: it holds the lock on its
-// file.
+// alive reports whether the process with this token is running: a running process holds
+// the lock on its file.
 func (j *Journal) alive(owner string) (bool, error) {
 	if owner == j.owner && owner != "" {
 		return true, nil

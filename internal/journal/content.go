@@ -18,7 +18,7 @@ import (
 // no sync of its own. Larger contents are not compressed either.
 const maxInline = 1 << 20
 
-// maxDeflated is the size of the largest compressed data: a list of edits.
+// maxDeflated is the largest size of data that is compressed: a list of edits.
 const maxDeflated = 2*maxInline + headLen
 
 type codec uint8
@@ -115,7 +115,7 @@ func (s *source) open(r ref, want rootfs.Version) (io.Reader, error) {
 	case r.place == nowhere, r.place == asEdits:
 		return nil, ErrNotKept
 	default:
-		return nil, fmt.Errorf("%w: a file of kept contents is missing", ErrDamaged)
+		return nil, fmt.Errorf("%w: a file with stored contents is missing", ErrDamaged)
 	}
 	var in io.Reader = io.NewSectionReader(at, r.off, r.stored)
 	if r.codec == deflated {

@@ -155,7 +155,7 @@ func (d *decoder) end() error {
 	return d.err
 }
 
-// ref is the location of a kept content.
+// ref is the location of stored content.
 type ref struct {
 	place  place
 	codec  codec
@@ -237,7 +237,7 @@ func (d *decoder) node() Node {
 	return n
 }
 
-// validRel reports whether rel is inside the folder. Damaged or forged names may not be.
+// validRel reports whether rel is inside the folder. A damaged or forged rel may not be.
 func (d *decoder) validRel(rel string) bool {
 	p, err := d.root.Known(rel)
 	return err == nil && !p.IsRoot() && !strings.HasPrefix(rel, "/")
@@ -354,7 +354,7 @@ func encodeIntent(en *Entry) []byte {
 	for _, id := range en.Reverts {
 		e.str(string(id))
 	}
-	e.bool(true) // no record ends with two zeros; see neverCame
+	e.bool(true) // no record ends with two zeros; see unwritten
 	return e.b
 }
 
@@ -388,7 +388,7 @@ func decodeIntent(root *rootfs.Root, b []byte) (*Entry, error) {
 	return en, d.end()
 }
 
-// action writes an action's verb and operands, and those of the actions it undid.
+// action writes an action, and the chain of actions that it undid.
 func (e *encoder) action(a *change.Action) {
 	for ; ; a = a.Of {
 		for _, s := range [...]string{string(a.Verb), a.Path, a.To, a.ID, a.Text} {
@@ -493,7 +493,7 @@ type openEntry struct {
 }
 
 // format is the only format that is read. Newer ones are refused with ErrNewer. Older
-// ones were never released; the error names the folder.
+// ones were never released; the error tells the user to delete the folder.
 const format = 7
 
 func (s start) encode() []byte {

@@ -51,8 +51,7 @@ func (c cell) accepts(found cell) bool {
 	return true
 }
 
-// with adds further known facts about the same file to c: the content if c lacks it, or
-// the mode.
+// with fills in the version and the mode of a file, where c lacks them, from more.
 func (c cell) with(more cell) cell {
 	if c.typ != rootfs.TypeFile || more.typ != rootfs.TypeFile || c.any {
 		return c
@@ -66,7 +65,7 @@ func (c cell) with(more cell) cell {
 	return c
 }
 
-// top returns what is known about the entry that an operation moves.
+// top returns the known facts about the entry that an operation moves.
 func (op *Op) top() cell {
 	if len(op.Nodes) > 0 {
 		return cellOf(op.Nodes[0])
@@ -84,7 +83,7 @@ type expectation struct {
 	changed func(p rootfs.Path)
 }
 
-// expect computes what must be on disk before ops.
+// expect computes the entries that must be on disk before ops.
 func expect(ops []Op) (*expectation, error) {
 	x := &expectation{first: map[rootfs.Path]cell{}, cells: map[rootfs.Path]cell{}}
 	for i := range ops {
@@ -115,7 +114,7 @@ func (x *expectation) require(op *Op) error {
 			return err
 		}
 		if have, ok := x.cells[p]; ok {
-			// Operations on content and on mode each know only one of the two.
+			// An operation knows either the content or the mode.
 			x.cells[p] = have.with(c)
 			if first, ok := x.first[o]; ok {
 				x.first[o] = first.with(c)

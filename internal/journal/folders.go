@@ -22,7 +22,7 @@ func (p *Plan) MakeFolders(ws *rootfs.Root) ([]Conflict, error) {
 		op := &p.Change.Ops[i]
 		for _, dir := range op.parents() {
 			if _, known := x.cells[dir]; known {
-				continue // an earlier operation determines what is there
+				continue // an earlier operation determines the entry there
 			}
 			at, err := x.origin(dir)
 			if err != nil {

@@ -12,10 +12,10 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// A truncated or deleted segment can't be told from a shorter log. The head detects the
-// loss. It is a small log of claims: the number of entries and bytes that a segment must
-// have. A claim is written only after these are durable, and is not synced itself. So
-// after a power failure the head may claim too little, but never too much.
+// A log whose last segment was truncated or deleted looks like a shorter log. The head
+// detects such a loss. It is a small log of claims: the number of entries and bytes that
+// a segment must have. A claim is written only after these are durable, and is not synced
+// itself. So after a power failure the head may claim too little, but never too much.
 //
 // Each segment has a head, made when the segment begins and named after it. The head
 // starts with the claims of the previous head, and is durable before that one is removed.
@@ -37,7 +37,7 @@ const (
 	headLost                      // this many entries were missing when the segment was the newest
 )
 
-// claim is the contents that a segment must have.
+// claim describes the contents that a segment must have.
 type claim struct {
 	entries uint32
 	end     int64
@@ -95,7 +95,7 @@ func (h *head) take(b []byte) {
 			h.claim(seg, c)
 		case headLost:
 			h.lost = append(h.lost, lostEntries{c.entries, seg})
-			for num := range h.claims { // restart the counts after a loss
+			for num := range h.claims { // the loss is counted; claims start again
 				if num >= seg {
 					delete(h.claims, num)
 				}

@@ -18,9 +18,9 @@ const idLen = 8
 
 var idEpoch = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// nextID returns the id of an entry made now, greater than last. In the log of outside
-// changes ids are odd, in the other log even. So the ids of a workspace's two logs differ
-// and have a common order.
+// nextID returns the id of an entry made now, greater than last. Ids are odd in the log
+// of outside changes and even in the other log, so ids are unique and ordered across both
+// logs of a workspace.
 func nextID(now time.Time, last ID, outside bool) ID {
 	n := uint64(max(now.Unix()-idEpoch.Unix(), 0)) << 10
 	if l, ok := last.number(); ok && n <= l {

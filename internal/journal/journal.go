@@ -17,8 +17,7 @@
 //	lock            locked while a process appends
 //	NNNNNNNN-M.seg  log segments; M is the random marker its records start with
 //	NNNNNNNN.head   how many entries the segments must have; see head.go
-//	packs/NNNNNNNN-… contents over 1 MiB, and contents of large trees; but for a
-//	                large edited file only the bytes that the edits overwrote
+//	packs/NNNNNNNN-… contents over 1 MiB, and contents of large trees
 //	owners/…        one locked file for each process with changes under way
 //	turn, gate      locks by which changes take turns; see turn.go
 //	boot-B          says that changes were made in boot B of the machine
@@ -33,8 +32,9 @@
 // edit needs only one sync besides the file's own.
 //
 // New content is stored as edits of the old content, up to 1 MiB. A typical edit then
-// takes little space, and its diff can be shown even after the file has changed again. An
-// undo stores the contents it replaces, so it can be undone too.
+// takes little space, and its diff can be shown even after the file has changed again. If
+// a large file is only edited, the overwritten bytes are stored instead of the old
+// content. An undo stores the contents it replaces, so it can be undone too.
 package journal
 
 import (
@@ -271,7 +271,7 @@ type Journal struct {
 
 	mu       sync.Mutex // guards the fields below and the lock file
 	lock     *rootfs.Log
-	segs     map[uint32]*segment // the loaded ones, a few
+	segs     map[uint32]*segment // the loaded segments, about maxLoaded
 	uses     uint64              // counts how often segments were used
 	tail     *segment            // the newest segment; nil if there is none
 	gone     ID                  // the last id before Renew

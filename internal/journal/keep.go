@@ -24,7 +24,7 @@ type keeper struct {
 	en    *Entry
 	owner string
 	large bool // contents are written to a pack
-	// outside, if set, sets the entry's final id and time; see Record.
+	// outside, if set, replaces the id and time of the entry; see Record.
 	outside func(last ID)
 	size    int64
 	inline  map[rootfs.Version][]byte
@@ -135,10 +135,10 @@ func (k *keeper) surveyOp(ctx context.Context, op *Op) error {
 			op.New = op.Nodes[0].Version
 		}
 		for i := range op.Nodes {
-			op.Nodes[i].at = ref{} // only the undone entry needs the location of the content
+			op.Nodes[i].at = ref{} // the location of the content is stored with the undone entry
 		}
 	case Rename, Trash:
-		return k.know(op, at)
+		return k.identify(op, at)
 	case Remove:
 		op.Nodes = append([]Node(nil), op.Nodes...)
 		if len(op.Nodes) == 0 {
@@ -157,20 +157,20 @@ func (k *keeper) surveyOp(ctx context.Context, op *Op) error {
 	return nil
 }
 
-// knowBytes is the size of the largest moved file that is hashed, to recognize it later.
-// Hashing takes about a second.
-const knowBytes = 256 << 20
+// maxIdentify is the size of the largest moved file that is hashed, to recognize it
+// later. Hashing it takes about a second.
+const maxIdentify = 256 << 20
 
-// know records the content of a file, or the target of a symlink, that an operation
-// moves. Undo and redo are refused if the path later has any other entry. If another
-// operation of the change writes the file, that one records the content.
-func (k *keeper) know(op *Op, at rootfs.Path) error {
+// identify records the version of a file, or the target of a symlink, that an operation
+// moves. Undo and redo are refused if the path then has a different entry. It skips files
+// that the change itself writes: the writing operation records their version.
+func (k *keeper) identify(op *Op, at rootfs.Path) error {
 	if len(op.Nodes) != 1 || k.written[op.Path] {
 		return nil
 	}
 	n := op.Nodes[0]
 	info, err := k.ws.Stat(at)
-	if err != nil || n.Type != info.Type || !n.Version.IsZero() || n.Target != "" || info.Size > knowBytes {
+	if err != nil || n.Type != info.Type || !n.Version.IsZero() || n.Target != "" || info.Size > maxIdentify {
 		return nil // the operation itself will report the error
 	}
 	switch n.Type {
@@ -186,8 +186,8 @@ func (k *keeper) know(op *Op, at rootfs.Path) error {
 	return nil
 }
 
-// asOnDisk sets the modes and times of nodes, copied from another entry, to the present
-// ones on disk.
+// asOnDisk sets the modes and times of nodes, which are copied from another entry, to
+// those on disk.
 func (k *keeper) asOnDisk(nodes []Node, top rootfs.Path) error {
 	for i := range nodes {
 		p, err := join(top, nodes[i].Rel)
@@ -244,7 +244,7 @@ func scan(ctx context.Context, ws *rootfs.Root, above *rootfs.Dir, p rootfs.Path
 		defer d.Close()
 		return scanDir(ctx, ws, d, p, rel, nodes)
 	default:
-		return fmt.Errorf("%s: %w: it can't be kept", fault.Printable(p.String()), fault.NotRegular)
+		return fmt.Errorf("%s: %w: its content can't be stored", fault.Printable(p.String()), fault.NotRegular)
 	}
 	*nodes = append(*nodes, n)
 	return nil
@@ -309,8 +309,8 @@ func (k *keeper) collect(ctx context.Context) error {
 	return err
 }
 
-// squeezeAll compresses the contents passed by the caller, on all processors. For a set
-// of 600 source files compression takes half of the time needed to record it.
+// squeezeAll compresses the contents passed by the caller, on all processors. Recording a
+// change of 600 source files takes half of its time for compression.
 func (k *keeper) squeezeAll(ctx context.Context) map[rootfs.Version]stored {
 	var todo []*Op
 	for i := range k.en.Ops {
@@ -425,11 +425,11 @@ func (k *keeper) noteDiff(i int, op *Op) {
 	}
 }
 
-// keep stores one content. It must have the version *want; if that is zero, keep sets it.
-// A large file is not hashed, because for 100 MB that takes as long as copying and
-// syncing: keep only checks that the file does not change during the copy. A replacement
-// compares the file with *want when it is made, and stored content is verified before it
-// is used.
+// keep stores one content. The content must have the version *want; if *want is zero,
+// keep sets it. A large file is not hashed, because for 100 MB that takes as long as
+// copying and syncing: keep only checks that the file does not change during the copy. A
+// replacement compares the file with *want when it is made, and stored content is
+// verified before it is used.
 func (k *keeper) keep(ctx context.Context, p rootfs.Path, data []byte, want *rootfs.Version, pack *packWriter, replaced bool) (ref, error) {
 	p, err := k.moves.origin(p)
 	if err != nil {
@@ -525,7 +525,7 @@ func (pw *packWriter) copy(ctx context.Context, f *rootfs.File, p rootfs.Path, v
 	if err != nil {
 		return ref{}, err
 	}
-	if err := rested(f, p, r.size); err != nil {
+	if err := checkUnchanged(f, p, r.size); err != nil {
 		return ref{}, err
 	}
 	pw.seen[v] = r

@@ -81,7 +81,7 @@ type Done struct {
 	Op    int
 }
 
-// Since is what happened to a file after an operation.
+// Since describes the changes of a file after an operation.
 type Since struct {
 	Left rootfs.Path // its path right after the change
 	Now  rootfs.Path // its present path, according to the journal
@@ -165,8 +165,8 @@ func (j *Journal) Since(e Entry, ops []int) (map[int]*Since, error) {
 	return found, nil
 }
 
-// namesSince adds the names that the files may have had since an entry. To save memory it
-// keeps only the moves.
+// namesSince adds the names that the files may have had since an entry. To save memory,
+// it collects only the moves, not the entries.
 func (j *Journal) namesSince(id ID, names []rootfs.Path) ([]rootfs.Path, error) {
 	var moves []Op // newest first
 	err := j.each(func(x Entry) bool {

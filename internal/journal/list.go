@@ -125,8 +125,8 @@ func (j *Journal) visit(f func(*segment) (bool, error)) error {
 	return nil
 }
 
-// each visits the entries, newest first, including those of the outside log. One pass is
-// enough, because the records that end or undo an entry are newer than the entry.
+// each visits the entries, newest first, including those of the outside log. One pass
+// suffices: the records that end or undo an entry are newer than the entry.
 func (j *Journal) each(f func(Entry) bool) error {
 	of := undoings{map[ID]ID{}, map[ID][]ID{}}
 	b := j.beside()
@@ -236,7 +236,7 @@ func (j *Journal) notUndone(id ID) error {
 	return errors.Join(err, failed)
 }
 
-// withDamaged adds entries of which only the end record is readable.
+// withDamaged returns the entries, also those of which only the end record is readable.
 func (s *segment) withDamaged() []*Entry {
 	known := map[ID]bool{}
 	for _, e := range s.entries {
@@ -327,7 +327,7 @@ func (j *Journal) source(e Entry) (*source, error) {
 		return nil, err
 	}
 	if src.seg, err = j.root.OpenLog(j.root.Own(segmentName(s.num, s.m)), false); errors.Is(err, fault.NotFound) {
-		return nil, fmt.Errorf("%w: %s was dropped", ErrNotFound, e.ID) // dropped since e was read
+		return nil, fmt.Errorf("%w: %s was dropped", ErrNotFound, e.ID) // another process dropped it after e was read
 	} else if err != nil {
 		return nil, err
 	}
@@ -430,7 +430,7 @@ func (j *Journal) After(e Entry, i int) ([]byte, error) {
 		return src.read(at, op.New, j.opts.MaxBytes)
 	}
 	if !op.hasDiff {
-		return j.broughtBack(e, op.New)
+		return j.restoredBy(e, op.New)
 	}
 	old, err := j.Before(e, i)
 	if err != nil {
@@ -447,9 +447,9 @@ func (j *Journal) After(e Entry, i int) ([]byte, error) {
 	return data, nil
 }
 
-// broughtBack returns a content that the undo e restored. It is stored with the undone
+// restoredBy returns a content that the undo e restored. It is found in the undone
 // entries.
-func (j *Journal) broughtBack(e Entry, v rootfs.Version) ([]byte, error) {
+func (j *Journal) restoredBy(e Entry, v rootfs.Version) ([]byte, error) {
 	undone := append([]ID{e.Undoes, e.PartOf}, e.Reverts...)
 	oldest := e.ID
 	for _, id := range undone {

@@ -35,9 +35,8 @@ func (j *Journal) of(e Entry) *Journal {
 	return j
 }
 
-// newestOutside returns the last id of the outside log plus a margin. The margin leaves
-// room for an outside change that happens before our next change but is discovered after
-// it.
+// newestOutside returns the last id of the outside log plus 2. This leaves an id for an
+// outside change that happens before our next change but is discovered after it.
 func (j *Journal) newestOutside() (ID, error) {
 	b := j.beside()
 	if b == nil {
@@ -65,10 +64,10 @@ func (j *Journal) Newest() (id ID, err error) {
 }
 
 // Record adds a change made by another program. Its operations include the contents:
-// OldData for a Replace and for a Remove of one file, NewData, or Blobs. The entry is
-// placed before our own change called before if there is a free id, and otherwise after
-// the one called after. If a content is too large to be stored, the entry can't be
-// undone. The caller must not hold a journal's lock.
+// OldData for a Replace and for a Remove of one file, NewData, or Blobs. before and after
+// are ids of our own changes: the entry gets the id just below before if that is free,
+// and otherwise one greater than after. If a content is too large to be stored, the entry
+// can't be undone. The caller must not hold a journal's lock.
 func (j *Journal) Record(ctx context.Context, c Change, before, after ID) (Entry, error) {
 	k := &keeper{j: j, en: &Entry{Change: c}, inline: map[rootfs.Version][]byte{}}
 	k.en.Ops = append([]Op(nil), c.Ops...)

@@ -31,7 +31,7 @@ type Plan struct {
 	parts  []*source
 	groups []group // of a plan of several entries
 	// These have one element for each operation of Change.
-	of     []int           // the index in Of.Ops of the operation it undoes, or in groups, or -1
+	of     []int           // the operation it undoes, as an index in Of.Ops, or an index in groups, or -1
 	target []ref           // where the content restored by a Replace is stored
 	back   [][]rootfs.Edit // the edits that restore it, if it is stored as edits
 }
@@ -102,8 +102,8 @@ func (j *Journal) Plan(ctx context.Context, id ID) (*Plan, error) {
 }
 
 // redone updates e with the present names of its files in the trash. If e was undone and
-// redone, alone or with other entries, the redo moved the files there again, maybe under
-// other names. last is the entry that did so last.
+// redone, alone or with other entries, the redo moved the files to the trash again, maybe
+// under other names. last is the newest entry that moved them.
 func (j *Journal) redone(e *Entry) (last ID, err error) {
 	last = e.ID
 	if !slices.ContainsFunc(e.Ops, func(op Op) bool { return op.Kind == Trash }) {
@@ -133,8 +133,8 @@ func (j *Journal) redone(e *Entry) (last ID, err error) {
 }
 
 // Relocate records the present names in the trash of the files that the entry deleted. It
-// is used after an undo restored them, failed, and moved them there again, with another
-// date and maybe another name.
+// is used after an undo restored them, failed, and moved them back to the trash, with a
+// new date and maybe a new name.
 func (j *Journal) Relocate(id ID, now map[rootfs.Path]Result) error {
 	e, err := j.Get(id)
 	if err != nil {
@@ -197,7 +197,7 @@ func (p *Plan) invert(ctx context.Context) error {
 			_, back, err = j.back(e, i)
 			inv.Edits = back
 		} else if err == nil && op.Kind == Replace && op.hasDiff {
-			// If this succeeds, the content has been verified. The undo stores it too.
+			// backSpans verifies the content too. The undo records the edits.
 			if inv.Edits, err = j.backSpans(p.src, e, i); err != nil {
 				inv.Edits, err = nil, p.verify(ctx, &inv, target)
 			}
@@ -214,7 +214,7 @@ func (p *Plan) invert(ctx context.Context) error {
 	return nil
 }
 
-var errNewUnknown = errors.New("what the change led to was not recorded")
+var errNewUnknown = errors.New("the result of the change was not recorded")
 
 func (op Op) inverse() (inv Op, target ref, err error) {
 	if op.Lost != "" && (op.Kind == Replace || op.Kind == Remove) {
@@ -327,7 +327,7 @@ func (p *Plan) Check(ws *rootfs.Root) ([]Conflict, error) {
 	}
 	for i := range p.Change.Ops {
 		op := &p.Change.Ops[i]
-		if first, known := x.first[op.Path]; op.Kind == Replace && !(known && first == absent) { // otherwise the plan itself restores the file first
+		if first, known := x.first[op.Path]; op.Kind == Replace && !(known && first == absent) { // unless the plan itself restores the file first
 			if op.OldData = nil; len(x.moves) == 0 && d.seen[op.Path].version == op.Old {
 				op.OldData = d.held[op.Path]
 			}

@@ -84,7 +84,7 @@ func (f *frames) next() (record, bool) {
 		}
 		if r, n, ok := f.parse(); ok {
 			f.pos += n
-			if r.body == nil && !neverCame(rest[:n]) {
+			if r.body == nil && !unwritten(rest[:n]) {
 				f.damaged++
 			}
 			return r, true
@@ -99,14 +99,15 @@ func (f *frames) next() (record, bool) {
 			f.pos = len(f.data)
 			return record{}, false
 		}
-		if !neverCame(rest[:i]) {
+		if !unwritten(rest[:i]) {
 			f.damaged++
 		}
 		f.pos += i
 	}
 }
 
-// resync returns the distance to the next valid head, at least from bytes ahead.
+// resync returns the distance to the next valid head that is at least from bytes ahead,
+// or -1.
 func (f *frames) resync(from int) int {
 	rest := f.data[f.pos:]
 	for from < len(rest) {
@@ -157,12 +158,12 @@ func (f *frames) parse() (record, int, bool) {
 // unfinished reports whether the rest was left by an interrupted write.
 func (f *frames) unfinished() bool {
 	rest := f.data[f.pos:]
-	return neverCame(rest) && f.resync(1) < 0
+	return unwritten(rest) && f.resync(1) < 0
 }
 
-// neverCame reports whether b was meant for a record that a power failure kept from the
-// disk: the file has grown, but from some offset on it has zeros instead of data. No
-// record ends with two zeros.
-func neverCame(b []byte) bool {
+// unwritten reports whether b is the space of a record whose data did not reach the disk
+// before a power failure: the file has grown, but ends in zeros. No record ends with two
+// zeros.
+func unwritten(b []byte) bool {
 	return bytes.HasSuffix(b, []byte{0, 0}) || len(bytes.Trim(b, "\x00")) == 0
 }

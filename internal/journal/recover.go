@@ -42,7 +42,7 @@ type Unfinished struct {
 	// Done is how many operations were completed, judging by the files. It is -1 if that
 	// is unknown because other programs have changed files since.
 	Done int
-	// Begun is set if the operation Ops[Done], on a tree, was begun.
+	// Begun is set if Ops[Done], an operation on a tree, was carried out in part.
 	Begun bool
 	Paths []PathState
 }
@@ -173,8 +173,8 @@ func (j *Journal) RolledBack(id ID) (bool, error) {
 	return found, err
 }
 
-// resolve finds the point between two operations of e at which the files would be as they
-// are now. If there are several, it uses the last.
+// resolve finds how many operations of e, carried out in order, lead to the present state
+// of the files. If several numbers do, it uses the largest.
 func resolve(ws *rootfs.Root, e Entry) (Unfinished, error) {
 	u := Unfinished{Entry: e, Done: -1}
 	x, err := expect(e.Ops)
@@ -211,8 +211,8 @@ func resolve(ws *rootfs.Root, e Entry) (Unfinished, error) {
 	return u, errors.Join(d.errs...)
 }
 
-// partly reports whether all differences from the state before op are explained by a part
-// of op that was carried out.
+// partly reports whether op, carried out in part, explains all differences from the state
+// before it.
 func partly(op Op, wrong map[rootfs.Path]bool, d *disk) bool {
 	if op.Kind != Create && op.Kind != Remove {
 		return false
@@ -250,7 +250,7 @@ func states(e Entry, first, last map[rootfs.Path]cell, d *disk, done int) []Path
 		before, inFirst := first[p]
 		for q := p; !inFirst && !q.IsRoot(); q = q.Dir() {
 			c, ok := first[q]
-			inFirst = ok && c == absent // so nothing was below it
+			inFirst = ok && c == absent // then nothing was below q
 		}
 		after, inLast := last[p]
 		s := Foreign
@@ -334,7 +334,6 @@ func (e *TakeBackError) Error() string {
 	return fmt.Sprintf("%v; rolled back: %s; not rolled back: %s", e.Err, opList(e.Done), opList(e.Left))
 }
 
-// Unwrap returns the cause.
 func (e *TakeBackError) Unwrap() error { return e.Err }
 
 // opList names the files of operations, or the first few if there are many.

@@ -10,13 +10,13 @@ import (
 
 // If the power fails before a folder reaches the disk, a temporary file that was removed
 // from it may come back. Syncing the folder would add a second sync to every edit.
-// Instead, the state folder has a file boot-B if changes were made in boot B of the
-// machine. If there is a file of another boot, the machine was restarted since, and the
+// Instead, the first change after a boot creates a file boot-B, where B identifies the
+// boot. If there is a file of another boot, the machine was restarted since, and the
 // folders of the last changes must be cleaned.
 const bootPrefix = "boot-"
 
-// recently is how long before the newest change a change may be to be considered here. It
-// is much longer than any file system delays writes.
+// recently limits how much older than the newest change a returned change may be. It is
+// much longer than any file system delays writes.
 const recently = time.Hour
 
 // markBoot records that changes are made in this boot. The caller holds the lock.
@@ -32,7 +32,7 @@ func (j *Journal) markBoot() error {
 	return f.Close()
 }
 
-// otherBoots lists the files for other boots.
+// otherBoots lists the files of other boots.
 func (j *Journal) otherBoots() ([]string, error) {
 	entries, err := j.root.List(rootfs.Path{})
 	var found []string

@@ -11,9 +11,9 @@ import (
 )
 
 // Changes of all processes take turns. A change of several files is made alone. Changes
-// of one file may run concurrently, because a conflict can't leave them half-way. A
-// process that waits to be alone holds the gate, so that later changes can't delay it
-// forever.
+// of one file may run concurrently, because a conflict can't stop them half-way. Every
+// change passes the gate first. A change that waits to be alone holds the gate, so that
+// later ones can't delay it forever.
 type turn struct{ gate, place *rootfs.Log }
 
 // Turn waits until the caller may change the folder: alone, or concurrently with other

@@ -27,7 +27,7 @@ func (p *Plan) Without(paths []rootfs.Path) bool {
 			}
 			drop[i], more = true, true
 			if op.onlyFolder() {
-				continue // other entries in the folder may still be removed
+				continue // the plan may still remove other entries of the folder
 			}
 			left.add(op.Path)
 			if op.Kind == Rename {
@@ -61,8 +61,8 @@ func (p *Plan) InPart() {
 	p.Change.Undoes, p.Change.PartOf, p.Change.Did.Verb = "", p.Of.ID, change.UndidPart
 }
 
-// Drop removes from the plan those operations that undo an operation in nothing: there is
-// nothing left to undo. It reports whether others remain.
+// Drop removes the operations that undo an operation in nothing, whose effect is already
+// gone. It reports whether others remain.
 func (p *Plan) Drop(nothing map[int]bool) bool {
 	drop := make([]bool, len(p.Change.Ops))
 	for k, i := range p.of {

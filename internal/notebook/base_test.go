@@ -12,7 +12,7 @@ import (
 var bases = []struct {
 	name, base, view string
 	want             string // rows: paths, or paths with cells
-	says             string // what the answer reports as unsupported, or the error
+	says             string // the unsupported parts that the answer reports, or the error
 }{
 	{"no filters", "views:\n  - type: table\n    name: All\n", "", "Books/Dune.md Books/Emma.md Books/Old/Iliad.md Books/Ulysses.md Index.md People/Frank Herbert.md People/Jane Austen.md Plan.canvas b.base cover.png", ""},
 	{"one statement", "filters: 'file.hasTag(\"book\")'\n", "", "Books/Dune.md Books/Emma.md Books/Old/Iliad.md Books/Ulysses.md", ""},

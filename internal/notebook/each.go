@@ -36,7 +36,7 @@ func (b *Book) mentioning(ctx context.Context, all bool, exprs []string, globs .
 	return out, nil
 }
 
-// factQuery is a query for facts about notes, which come from the index if it has them.
+// factQuery is a query for facts about notes. They come from the index if it has them.
 type factQuery struct {
 	all   bool // includes ignored notes
 	globs []string
@@ -44,7 +44,7 @@ type factQuery struct {
 	want  uint64   // the facts that look needs, as bits
 	// may, if set, returns false for texts that can be skipped.
 	may func(text []byte) bool
-	// look makes a value from a note; nil drops the note. If text is given, look is
+	// look makes a value from a note, or nil to drop the note. If text is given, look is
 	// called on several goroutines. Otherwise it is called on one, and the facts are only
 	// valid during the call.
 	look func(path string, f *notefields.Facts, text []byte) any

@@ -149,7 +149,7 @@ func withProperties(ctx context.Context, text []byte, set map[string]any, remove
 
 func frontMatterEnd(text []byte) int { return vault.FindFrontMatter(text).Body }
 
-// narrow limits the edit of a note to the bytes that change.
+// narrow reduces the edit of a note to the bytes that differ.
 func narrow(n *Note, op change.Op, text []byte) change.Op {
 	a, z := splice.Ends(n.Text, text)
 	op.Edits = []change.Edit{{Verb: change.ReplaceSpan, Start: a, End: len(n.Text) - z, New: string(text[a : len(text)-z])}}
@@ -182,7 +182,7 @@ func (b *Book) PropertyNames(ctx context.Context) ([]Name, error) {
 // onlyNotes matches the files that can have tags and properties.
 var onlyNotes = []string{"**/*.md"}
 
-// some returns a list, or nil if it is empty.
+// some returns a list, or a nil interface if it is empty.
 func some[T any](list []T) any {
 	if len(list) == 0 {
 		return nil
@@ -335,7 +335,7 @@ func (b *Book) AddTag(ctx context.Context, notes Chosen, tag string, o Options) 
 	})
 }
 
-// inNotes returns a function that words the summary of a change in a number of notes.
+// inNotes returns a function that formats the summary of a change in a number of notes.
 func inNotes(what string) func(notes int) string {
 	return func(notes int) string { return fmt.Sprintf("%s in %s", what, fault.Count(notes, "note")) }
 }
@@ -401,7 +401,7 @@ func (b *Book) editAll(ctx context.Context, notes Chosen, exprs []string, summar
 // leftNamed limits the unchanged notes that are named for each reason.
 const leftNamed = 10
 
-// leftAlone words why notes are unchanged: "1 note has no front matter: c.md".
+// leftAlone lists why notes are unchanged: "1 note has no front matter: c.md".
 func leftAlone(left map[string][]string) (out []string) {
 	for _, reason := range slices.Sorted(maps.Keys(left)) {
 		paths := left[reason]

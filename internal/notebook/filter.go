@@ -135,7 +135,7 @@ func propertyFilter(t *notefilter.Term, now time.Time) (noteFilter, error) {
 	test, err := t.Comparison(now)
 	return noteFilter{want: notefields.Properties | notefields.Inline, admits: func(ctx context.Context, _ string, f *notefields.Facts) (passes bool) {
 		for _, p := range f.Named(ctx, t.Key, true) {
-			if passes = t.Op == "" || test.Passes(p.Values); passes == (t.Op != "!=") { // != must hold for each of several properties of that name
+			if passes = t.Op == "" || test.Passes(p.Values); passes == (t.Op != "!=") { // if several properties have that name, != must hold for each
 				break
 			}
 		}
@@ -233,9 +233,9 @@ func (b *Book) timeFilter(t *notefilter.Term) (noteFilter, error) {
 	return out, err
 }
 
-// linkFilter selects the notes with a link to the target. As in links and moves, the
-// target is given by its path or its name, with or without .md, or by an alias, and may
-// include a heading or block. As in Backlinks, a note's links to itself don't count.
+// linkFilter selects the notes with a link to the target. The target is given as in links
+// and moves: by its path or name, with or without .md, or by an alias, and may include a
+// heading or block. As in Backlinks, a note's links to itself don't count.
 func (b *Book) linkFilter(ctx context.Context, t *notefilter.Term) (noteFilter, error) {
 	name, sub, _ := strings.Cut(t.Value, "#")
 	name = strings.Trim(strings.TrimSpace(name), "/")
@@ -244,7 +244,7 @@ func (b *Book) linkFilter(ctx context.Context, t *notefilter.Term) (noteFilter, 
 		return noteFilter{}, err
 	}
 	if len(targets) == 0 { // there is no such file, but some notes have a link of this name
-		return noteFilter{want: notefields.Links, admits: func(ctx context.Context, _ string, f *notefields.Facts) bool { return names(ctx, f, name) }}, nil
+		return noteFilter{want: notefields.Links, admits: func(ctx context.Context, _ string, f *notefields.Facts) bool { return hasLinkNamed(ctx, f, name) }}, nil
 	}
 	ix, err := b.namesakes(ctx, false, targets...)
 	if err != nil {
@@ -267,8 +267,8 @@ func (b *Book) linkFilter(ctx context.Context, t *notefilter.Term) (noteFilter, 
 	}}, nil
 }
 
-// names reports whether a note has a link with this name, whatever it resolves to.
-func names(ctx context.Context, f *notefields.Facts, name string) (found bool) {
+// hasLinkNamed reports whether a note has a link with this name, whatever it resolves to.
+func hasLinkNamed(ctx context.Context, f *notefields.Facts, name string) (found bool) {
 	f.EachLink(ctx, func(_ int, l *vault.Link) bool {
 		found = l.Names(name)
 		return !found
@@ -309,7 +309,7 @@ func (b *Book) targets(ctx context.Context, name string) ([]string, error) {
 	}
 	linked := false
 	err = b.eachFact(ctx, factQuery{globs: notesGlobs, want: notefields.Links, look: func(_ string, f *notefields.Facts, _ []byte) any {
-		if names(ctx, f, name) {
+		if hasLinkNamed(ctx, f, name) {
 			return true
 		}
 		return nil
@@ -320,7 +320,7 @@ func (b *Book) targets(ctx context.Context, name string) ([]string, error) {
 	return nil, b.noTarget(ctx, name)
 }
 
-// noTarget returns the error for a name that no note has, which suggests similar names.
+// noTarget returns the error for an unknown name. It suggests similar names.
 func (b *Book) noTarget(ctx context.Context, name string) error {
 	paths, err := b.paths(ctx, false, "**/*.md")
 	if err != nil {

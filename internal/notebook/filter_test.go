@@ -399,8 +399,8 @@ func TestFiltersSelectWhatModelsSay(t *testing.T) {
 }
 
 // A mutated filter is either rejected with the position of the error, or parsed completely:
-// its terms and words contain all letters of the query. If it has become mere words, it
-// can't select notes to change.
+// its terms and words contain all letters of the query. If only words are left, it can't
+// select notes to change.
 func TestMutatedFiltersAreRefusedOrWhole(t *testing.T) {
 	r := stress.Rand(2)
 	w := newWorld(t, "a.md", "x\n")
@@ -543,7 +543,7 @@ func difference(a, b []string) (out []string) {
 	return out
 }
 
-// realNote is a parsed note. It is independent of the facts that answers are made from.
+// realNote is a parsed note. It does not use the facts on which answers are based.
 type realNote struct {
 	path       string
 	tags       []string

@@ -148,13 +148,12 @@ func (b *Book) rated(ctx context.Context, s *noteSearch, limit time.Duration) (n
 	return notes, sum, err
 }
 
-// compared returns how many notes to read for an answer of limit notes. Those with the
-// best scores by index data are read, because only their texts tell which words are close
-// together.
-func compared(limit int) int { return max(3*limit, 30) }
+// readLimit returns how many notes to read for an answer of limit notes: those with the
+// best scores by index data. Only their texts tell which words are close together.
+func readLimit(limit int) int { return max(3*limit, 30) }
 
 // best returns the best of the notes found. searched is the number of notes that were
-// searched; gone is the number of notes that had vanished when they were read.
+// searched; gone is the number of notes that vanished before they were read.
 func (b *Book) best(ctx context.Context, s *noteSearch, notes []*rated, searched int) (best []*rated, gone int, err error) {
 	if s == nil {
 		return nil, 0, nil
@@ -166,7 +165,7 @@ func (b *Book) best(ctx context.Context, s *noteSearch, notes []*rated, searched
 			docs[i] = notes[i].doc
 		}
 		weights = s.words.Weigh(docs, searched)
-		first := weights.First(docs, compared(s.q.Limit))
+		first := weights.First(docs, readLimit(s.q.Limit))
 		few := make([]*rated, len(first))
 		for i, at := range first {
 			few[i] = notes[at]
@@ -312,7 +311,7 @@ func (s *noteSearch) fields(ctx context.Context) *search.FieldQuery {
 	if s.words != nil {
 		finder = s.words.Finder()
 	}
-	var next []rated // allocated in chunks, since there are many
+	var next []rated // allocated in chunks because there are many
 	f := &search.FieldQuery{Want: notefields.Words, Look: func(path string, values []byte, counts []uint8) any {
 		if facts.Know(path, values); !s.admits(ctx, path, &facts) {
 			return nil

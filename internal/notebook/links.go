@@ -62,8 +62,8 @@ func show(n *Note, l *vault.Link, target string) Link {
 	return out
 }
 
-// namesakes makes an index of the files that a link with one of these names could mean.
-// No other files are needed to resolve such a link.
+// namesakes makes an index of the files that a link with one of these names could refer
+// to. No other files are needed to resolve such a link.
 func (b *Book) namesakes(ctx context.Context, all bool, names ...string) (*vault.Index, error) {
 	paths, err := b.named(ctx, all, names...)
 	if err != nil {
@@ -72,7 +72,7 @@ func (b *Book) namesakes(ctx context.Context, all bool, names ...string) (*vault
 	return b.index(paths), nil
 }
 
-// index makes the index of paths. Outside a vault, Markdown links don't mean names.
+// index makes the index of paths. Outside a vault, Markdown links are paths, not names.
 func (b *Book) index(paths []string) *vault.Index {
 	ix := vault.NewIndex(paths)
 	ix.Plain = vault.Outside(b.ws.IsVaultAt)
@@ -176,7 +176,7 @@ func (b *Book) links(ctx context.Context, q factQuery, pick func(source string, 
 		}
 		return some(found)
 	}
-	inOrder := 0 // index in known, whose links, maybe 36,000, are not copied again
+	inOrder := 0 // index in known; its links, possibly 36,000, are not copied
 	err = b.eachFact(ctx, q, func(_ string, found any) {
 		switch found := found.(type) {
 		case knownLinks:
@@ -204,7 +204,7 @@ func (b *Book) links(ctx context.Context, q factQuery, pick func(source string, 
 // knownLinks is the range of one note's links in a list.
 type knownLinks struct{ from, to int }
 
-// counted returns the links of a note that the index includes.
+// counted returns the links of a note that an index would store.
 func counted(ctx context.Context, n *Note) ([]vault.Link, error) {
 	links, err := vault.ScanLinks(ctx, n.Path, n.Text)
 	return slices.DeleteFunc(links, func(l vault.Link) bool { return !notefields.Counts(&l) }), err

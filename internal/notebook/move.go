@@ -56,8 +56,8 @@ func (b *Book) MoveNote(ctx context.Context, from, to string, links change.LinkU
 	return c, len(moves), err
 }
 
-// retitle plans to rename the first heading of a note that moves. Otherwise kept says why
-// the heading stays.
+// retitle plans to rename the first heading of a note that moves. Otherwise kept is the
+// reason why the heading stays.
 func (b *Book) retitle(ctx context.Context, from, to string, links change.LinkUpdate) (ops []change.Op, kept string, err error) {
 	n, err := b.read(ctx, from)
 	if err != nil {

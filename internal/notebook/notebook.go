@@ -133,7 +133,6 @@ func (n *Note) edit(splices []vault.Splice) change.Op {
 	return op
 }
 
-// apply applies a set of changes.
 func (b *Book) apply(ctx context.Context, summary string, o Options, ops ...change.Op) (*change.Change, error) {
 	set := change.Set{Ops: ops, Summary: cmp.Or(o.Summary, summary), Tool: o.Tool, Client: o.Client}
 	do := b.ws.Apply
@@ -159,7 +158,7 @@ func (n *Note) expect(o Options) error {
 var notesGlobs = []string{"**/*.md", "**/*.canvas"}
 
 // scope returns the scope of the files that Obsidian shows. If all is set, it includes
-// ignored files: a change needs them, so that no link in them breaks.
+// ignored files: a change needs them, because their links must not break.
 func scope(all bool, globs ...string) search.Scope {
 	return search.Scope{Globs: globs, Dialect: search.Plain, StrictHidden: true, IncludeIgnored: all}
 }

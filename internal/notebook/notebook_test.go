@@ -250,8 +250,9 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// A heading that is the old name of its note follows, and so do links to the heading.
-// Outside a vault a Markdown link is a path from its file's folder; a wikilink is a name.
+// A heading that is the old name of its note is renamed with the note, and links to the
+// heading are updated. Outside a vault a Markdown link is a path from its file's folder;
+// a wikilink is a name.
 func TestLinksOutsideVault(t *testing.T) {
 	ctx := t.Context()
 	w := newWorld(t, "a/x.md", "[p](p.md) ![k](/img/k.png) [r]\n\n[r]: p\n", "a/p.md", "", "b/y.md", "[p](p.md) [p](../a/p.md) [[p]]\n", "img/k.png", "",
@@ -294,7 +295,8 @@ func TestMoveNoteWithHeading(t *testing.T) {
 	}
 }
 
-// The result of renaming a heading says which broken links now resolve to it.
+// The result of renaming a heading counts the formerly broken links that now resolve to
+// it.
 func TestRenameHeadingLinkedAlready(t *testing.T) {
 	w := newWorld(t, "n.md", "# Log\n", "a.md", "[[n#Log]] [[n#Journal]] ![[n#journal]]\n")
 	c, err := w.book.RenamePart(context.Background(), "n.md", notebook.Target{Heading: "Log"}, "Journal", notebook.Options{DryRun: true})

@@ -15,7 +15,7 @@ import (
 	"quarry/internal/vault"
 )
 
-// randomText makes a note from constructs that are known to break editors of notes.
+// randomText makes a note from constructs that are hard to edit.
 func randomText(rng *rand.Rand) string {
 	pieces := []string{"# A\n", "## B\n", "# C\n", "text [[n#A]] #tag\n", "\n", "- item ^i%d\n", "para ^p%d\n", "```\n# code\n```\n", "|a|b|\n|-|-|\n|1|2|\n", "%% #tag %%\n", "<div>\n# no\n</div>\n", "é 漢字\n", "> # quoted\n"}
 	var b strings.Builder

@@ -274,7 +274,7 @@ func propertyColumn(name, property string) column {
 }
 
 // fileColumn makes a column whose values are not from a property. ok is false if there is
-// none with this name.
+// no such column.
 func (b *Book) fileColumn(name string) (c column, ok bool) {
 	c.name = name
 	ofPath := func(of func(p string) string) {

@@ -16,7 +16,7 @@ import (
 // TakeTasks moves the tasks that filters select from other notes to the end of a section,
 // or of the note, as one change. Lines and tasks nested in a task move with it. A task
 // stays if the move would change its meaning or that of a link to it. The change's warnings
-// name these, and nested tasks that moved although the filters don't select them.
+// list such tasks, and nested tasks that moved although the filters don't select them.
 func (b *Book) TakeTasks(ctx context.Context, path string, t Target, where string, create bool, o Options) (*change.Change, error) {
 	if t.Block != "" || t.Property != "" {
 		return nil, fault.New(fault.InvalidArgument, "tasks move to a section or to the end of a note", "give heading, or only the note")

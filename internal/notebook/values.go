@@ -64,7 +64,7 @@ func (b *Book) PropertyValues(ctx context.Context, name, where string) (values [
 	return byCount(counts), notes, err
 }
 
-// An empty answer lists unmetValues values of a property, for at most unmetTerms
+// Unmet lists at most unmetValues values of a property, for at most unmetTerms
 // properties.
 const unmetValues, unmetTerms = 5, 3
 
@@ -115,7 +115,8 @@ func propertyTerms(e *notefilter.Expr, out []*notefilter.Term) []*notefilter.Ter
 	return out
 }
 
-// NoProperty says that no note has a property, and suggests similar names.
+// NoProperty returns a message that no note has a property, with suggestions of similar
+// names.
 func (b *Book) NoProperty(ctx context.Context, name string) string {
 	says := fmt.Sprintf("unknown property %q", name)
 	names, err := b.PropertyNames(ctx)

@@ -24,7 +24,8 @@ import (
 // version must be increased if notes get different fields or keys.
 const version = 7
 
-// linkKey is the kind of the keys of links: the names of files to which they may resolve.
+// linkKey is the kind of the keys of links. A key is the name of the files to which a
+// link may resolve.
 const linkKey = noterank.Others
 
 // Extractor returns the extractor of the fields of notes and canvases.
@@ -58,7 +59,7 @@ const (
 )
 
 func extract(path string, text []byte, out *index.Fields) {
-	ctx := context.Background() // indexing a file is never canceled in between
+	ctx := context.Background() // indexing a single file is never canceled
 	f := Of(path, text)
 	links := f.links(ctx)
 	out.Add(appendLinks(nil, links))
@@ -91,7 +92,7 @@ func extract(path string, text []byte, out *index.Fields) {
 
 func isNote(path string) bool { return vault.HasLinks(path) && path[len(path)-1]|0x20 == 'd' }
 
-// LinkKey returns the key by which files that link to a vault.NameKey are counted.
+// LinkKey returns the key of the files that link to a vault.NameKey.
 func LinkKey(name string) terms.Key { return noterank.KeyOf([]byte(name), linkKey) }
 
 // Facts are the known facts about a note. They are not safe for concurrent use.
@@ -114,7 +115,7 @@ type Facts struct {
 // has ended returns no facts.
 func Of(path string, text []byte) *Facts { return &Facts{path: path, text: text} }
 
-// Know replaces the facts by those that an index stored for a note. Facts that were not
+// Know replaces the facts by those that an index stores for a note. Facts that were not
 // requested are missing.
 func (f *Facts) Know(path string, known []byte) *Facts {
 	*f = Facts{path: path, known: known, named: f.named, texts: f.texts}
@@ -444,10 +445,11 @@ func appendWords(dst []byte, w *noterank.Words) []byte {
 	return appendStrings(dst, w.Names)
 }
 
-// The properties of a note are stored for each name: twice the number of its values, plus
-// one for a list, plus two for another value, 0 if the note has none of its own; and the
-// values. There are none if the front matter is invalid, or has the name twice. Properties
-// that YAML merges into the front matter follow, each after its name.
+// appendProperties stores a number for each name, and its values. The number is twice the
+// count of values, plus one for a list, plus two for any other value, or 0 if the note
+// itself lacks the property. Nothing is stored if the front matter is invalid or has the
+// name twice. Properties that YAML merges into the front matter follow, each after its
+// name.
 func appendProperties(dst []byte, names []string, list []Property) []byte {
 	values := make(map[string]Property, len(list))
 	for _, p := range list {
@@ -512,9 +514,9 @@ func (f *Facts) read(list []Property, names, data source, only string) []Propert
 	return list
 }
 
-// A link is stored as its kind, doubled and one more for an embed; the number of bytes that
-// its path shares with the previous one, and the rest of the path; and its subpath. On the
-// pages of MDN paths share two thirds of their bytes.
+// appendLinks stores a link as twice its kind, plus one for an embed; the number of bytes
+// that its path shares with the previous one; the rest of the path; and its subpath. On the
+// pages of MDN, paths share two thirds of their bytes.
 func appendLinks(dst []byte, links []vault.Link) []byte {
 	last := ""
 	for _, l := range links {
@@ -533,7 +535,7 @@ func appendLinks(dst []byte, links []vault.Link) []byte {
 
 // maxLinkText limits the total length of a note's links. A text with fields is smaller
 // than 8 MiB, and a byte of Windows-1252 takes up to three in UTF-8, so longer links are
-// forged: two stored bytes may stand for a path of any length.
+// forged: two stored bytes can represent a path of any length.
 const maxLinkText = 24 << 20
 
 // readLinks calls yield for each link until yield returns false. The links' texts share one

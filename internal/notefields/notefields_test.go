@@ -44,7 +44,7 @@ func TestKnownEqualsOf(t *testing.T) {
 
 func tasksOf(t *testing.T, f *Facts) (out []vault.Task) {
 	f.EachTask(t.Context(), func(task *vault.Task) bool {
-		out = append(out, vault.Task{Open: task.Open, Done: task.Done, Dates: task.Dates}) // an index keeps no more
+		out = append(out, vault.Task{Open: task.Open, Done: task.Done, Dates: task.Dates}) // an index stores only these
 		return true
 	})
 	return out
@@ -58,7 +58,7 @@ func linksOf(t *testing.T, f *Facts) (out []vault.Link) {
 	return out
 }
 
-// Links that each claim the whole previous path must not fill the memory.
+// Forged links that each share the whole previous path must not exhaust memory.
 func TestForgedLinks(t *testing.T) {
 	data := binary.AppendUvarint([]byte{0, 0}, 1<<20)
 	data = append(data, strings.Repeat("p", 1<<20)+"\x00"...)

@@ -16,22 +16,22 @@ type View struct {
 	Name    string
 	Filter  *Expr    // of the base and of the view
 	Columns []string // as written: age, note.age, file.name
-	Sort    []string // columns; - before one that descends
-	Group   string   // a column, likewise
+	Sort    []string // columns; a leading - means descending
+	Group   string   // a column, possibly with a leading -
 	Limit   int
-	// Unsupported are the parts of the base and of the view that are ignored.
+	// Unsupported lists the ignored parts of the base and of the view.
 	Unsupported []string
-	// Err says why the filters can't be answered.
+	// Err is the reason why the filters can't be evaluated.
 	Err error
 }
 
-// looks are keys of a view that affect only the appearance of rows.
+// looks lists keys of a view that affect only the appearance of rows.
 var looks = []string{"type", "columnSize", "rowHeight", "cardSize", "image", "imageFit", "imageAspectRatio", "indentProperties", "markers"}
 
 // Shown describes when and where a base is shown.
 type Shown struct {
-	Now  time.Time // of now() and today()
-	This string    // the path of the note that shows it, "" for none
+	Now  time.Time // the time of now() and today()
+	This string    // the path of the note that shows the base, or ""
 }
 
 // ReadBase reads the views of a base. Views with filters that can't be evaluated have an
@@ -132,7 +132,8 @@ func (v *View) readOrder(what string, from any) string {
 	return name
 }
 
-// readCond reads a filter: a statement, or a group of and, or, not, which means none.
+// readCond reads a filter: a statement, or a group of filters with and, or, or not. A not
+// group passes if none of its filters does.
 func readCond(from any, shown Shown) (*Expr, error) {
 	group, ok := from.(map[string]any)
 	if !ok {
@@ -159,7 +160,7 @@ func readCond(from any, shown Shown) (*Expr, error) {
 		switch {
 		case len(group) > 1 || kind != "and" && kind != "or" && kind != "not":
 			return nil, fmt.Errorf("a group of filters is one of and, or and not, not %s", strings.Join(slices.Sorted(maps.Keys(group)), ", "))
-		case len(parts) == 0: // admits all
+		case len(parts) == 0: // an empty group selects all notes
 			return nil, nil
 		case kind == "and":
 			return &Expr{All: parts}, nil

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Test compares the values of a property, as shown, with the value of a Term. A list
+// Test compares the displayed values of a property with the value of a Term. A list
 // passes if one of its values does; != passes if none is equal.
 //
 // Numbers are compared with numbers and dates with dates; 2024 is both. A date of a day or
@@ -85,14 +85,14 @@ func (t *Term) Time(now time.Time) (Test, error) {
 // Passes reports whether one of the values passes, or for != whether none is equal.
 func (c Test) Passes(values []string) bool {
 	for _, v := range values {
-		if c.one(strings.ToLower(v)) {
+		if c.passes(strings.ToLower(v)) {
 			return c.op != "!="
 		}
 	}
 	return c.op == "!="
 }
 
-func (c Test) one(v string) bool {
+func (c Test) passes(v string) bool {
 	switch c.op {
 	case "contains":
 		return strings.Contains(v, c.text)
@@ -118,11 +118,11 @@ func (c Test) one(v string) bool {
 	return c.orders(strings.Compare(v, c.text))
 }
 
-// names reports whether the text is a name of a link: its target's path or file name, or
-// its alias.
+// names reports whether c.text names a link: by the path or file name of its target, or
+// by its alias.
 func (c Test) names(link string) bool {
 	inner := strings.TrimSuffix(link[2:], "]]")
-	if !isLink(link) || strings.Contains(inner, "]]") { // or several with text between them
+	if !isLink(link) || strings.Contains(inner, "]]") { // several links with text between them
 		return false
 	}
 	target, alias, _ := strings.Cut(inner, "|")
@@ -133,7 +133,8 @@ func (c Test) names(link string) bool {
 	return text != "" && (text == file || text == name || text == file+"#"+part || c.text == alias)
 }
 
-// At reports whether a time passes: it is before, in or after the period.
+// At reports whether a time passes, depending on whether it is before, in or after the
+// period.
 func (c Test) At(t time.Time) bool {
 	switch {
 	case t.Before(c.from):
@@ -147,8 +148,8 @@ func (c Test) At(t time.Time) bool {
 // orders reports whether a comparison's outcome, -1, 0 or 1, passes.
 func (c Test) orders(outcome int) bool { return strings.Contains(c.op, "<=>"[outcome+1:outcome+2]) }
 
-// ReadNumber reads a decimal number. It excludes dates, which often begin like numbers,
-// before strconv makes an error of them.
+// ReadNumber reads a decimal number. It rejects other texts, such as dates, before
+// strconv makes an error of them, which is slow.
 func ReadNumber(s string) (float64, bool) {
 	for i := range len(s) {
 		switch c := s[i]; {
@@ -188,7 +189,7 @@ func ReadDate(s string) (time.Time, bool) {
 	return at, ok
 }
 
-// readDate reads a date in lower case as the period it names.
+// readDate reads a date in lower case, and returns the period that it denotes.
 func readDate(s string, now time.Time) (from, to time.Time, ok bool) {
 	if isLink(s) {
 		s, _, _ = strings.Cut(s[2:len(s)-2], "|")

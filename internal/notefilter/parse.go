@@ -1,9 +1,9 @@
 // Package notefilter reads queries for notes: words, and filters such as
 // tag:work, property:rating>=3 or -link:"Some note", joined by OR and parentheses.
 //
-// A query without any filter is words alone, whatever else it contains. In a query
-// with filters, every part is understood or gives an [Error] with its position: a
-// misspelt filter never silently selects nothing. The package is pure.
+// A query without filters consists of words, whatever else it contains. In a query with
+// filters, every part is valid or causes an [Error] with its position: a misspelt filter
+// never silently selects nothing.
 package notefilter
 
 import (
@@ -13,19 +13,19 @@ import (
 	"unicode/utf8"
 )
 
-// Names are the filters, in the order in which messages list them.
+// Names lists the filters, in the order of error messages.
 var Names = []string{"tag", "property", "has", "path", "heading", "link", "task", "modified", "created", "base"}
 
 // Term is one filter.
 type Term struct {
 	Name  string // one of Names
 	Key   string // of a property
-	Op    string // = != < <= > >= contains; "" where a filter has none
+	Op    string // = != < <= > >= contains; or ""
 	Value string
-	At    int // its position in the query, in characters from 1
+	At    int // position in the query, in characters from 1
 
 	Literal Literal // the kind of Value in a statement of a base
-	List    bool    // there, its property is a list whatever its number of values
+	List    bool    // in such a statement: treat the property as a list, even with one value
 }
 
 // Expr is a combination of filters. Exactly one of its fields is set; a nil Expr
@@ -37,7 +37,7 @@ type Expr struct {
 	Any  []*Expr
 }
 
-// Error is an invalid query, with the position in characters from 1.
+// Error reports an invalid query. At is the position in characters from 1.
 type Error struct {
 	At   int
 	What string
@@ -49,15 +49,16 @@ func (e *Error) Error() string { return fmt.Sprintf("at character %d: %s", e.At,
 type token struct {
 	text   string
 	at     int  // in characters from 1
-	quoted bool // it begins with a quote
-	open   bool // its quote is not closed
-	// minus and colon are set for -name: and name:, if no quote comes before the colon.
+	quoted bool // begins with a quote
+	open   bool // the quote is not closed
+	// minus is set for -name:. colon is the offset after the colon of name:, unless a
+	// quote precedes it.
 	minus bool
 	colon int
 	paren byte // "(" or ")"
 }
 
-// Parse divides a query into its words and its filters.
+// Parse splits a query into words and filters.
 func Parse(query string) (words string, filter *Expr, err error) {
 	tokens := lex(query)
 	if !slices.ContainsFunc(tokens, token.isFilter) {
@@ -67,7 +68,7 @@ func Parse(query string) (words string, filter *Expr, err error) {
 		return plain(query), nil, nil
 	}
 	p := &parser{tokens: tokens}
-	filter, err = p.either()
+	filter, err = p.parseAny()
 	if err == nil && len(p.tokens) > 0 {
 		err = &Error{p.tokens[0].at, "there is no parenthesis to close"}
 	}
@@ -77,7 +78,7 @@ func Parse(query string) (words string, filter *Expr, err error) {
 	return strings.Join(p.words, " "), filter, nil
 }
 
-// plain returns a query of words without its quotes.
+// plain returns a query without its quotes.
 func plain(query string) string {
 	return strings.Join(strings.Fields(strings.ReplaceAll(query, `"`, "")), " ")
 }
@@ -141,8 +142,8 @@ func (t token) name() string {
 	return strings.ToLower(t.text[:t.colon-1])
 }
 
-// isFilter reports whether a token is a filter, or looks like one with a wrong name. A
-// word before a blank, an address, a time and a::b are words.
+// isFilter reports whether a token is a filter, or looks like one with a wrong name.
+// URLs, times, a::b, and a word with a colon before a blank are not filters.
 func (t token) isFilter() bool {
 	name := t.name()
 	if slices.Contains(Names, name) {
@@ -157,7 +158,7 @@ type parser struct {
 	tokens []token
 	words  []string
 	depth  int // of parentheses
-	ors    int // OR has been read
+	ors    int // number of ORs read in this group
 }
 
 func (p *parser) next() (t token, ok bool) {
@@ -169,16 +170,16 @@ func (p *parser) next() (t token, ok bool) {
 
 func (p *parser) skip() { p.tokens = p.tokens[1:] }
 
-// maxDepth limits nested parentheses; people write fewer.
+// maxDepth limits nested parentheses.
 const maxDepth = 50
 
 func isWord(t token, word string) bool { return t.paren == 0 && !t.quoted && t.text == word }
 
-// either reads alternatives.
-func (p *parser) either() (*Expr, error) {
+// parseAny parses alternatives, separated by OR.
+func (p *parser) parseAny() (*Expr, error) {
 	var any []*Expr
 	for {
-		e, err := p.both()
+		e, err := p.parseAll()
 		if err != nil {
 			return nil, err
 		}
@@ -204,8 +205,8 @@ func (p *parser) either() (*Expr, error) {
 
 const errAlternatives = "OR joins filters; words go before or after them in parentheses, as in: words (tag:a OR tag:b)"
 
-// both reads filters that must all hold, and words.
-func (p *parser) both() (*Expr, error) {
+// parseAll parses filters that must all hold, and words.
+func (p *parser) parseAll() (*Expr, error) {
 	var all []*Expr
 	for {
 		t, ok := p.next()
@@ -264,7 +265,7 @@ func (p *parser) group(open token) (*Expr, error) {
 	if p.depth > maxDepth {
 		return nil, &Error{open.at, "too many parentheses"}
 	}
-	e, err := p.either()
+	e, err := p.parseAny()
 	if err != nil {
 		return nil, err
 	}
@@ -329,7 +330,7 @@ func (p *parser) missing(t *Term, after string) error {
 	return &Error{t.At, fmt.Sprintf("%s: needs a value after %q", t.Name, after)}
 }
 
-// property reads name, name=value, name = value and name contains value.
+// property parses name, name=value, name = value or name contains value.
 func (p *parser) property(t *Term) error {
 	key, op, value := operator(t.Value)
 	if next, ok := p.next(); op == "" && ok && !next.quoted && next.paren == 0 {

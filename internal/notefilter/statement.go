@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// Literal is the kind of the value that a statement of a base compares with.
+// Literal is the kind of a value in a statement of a base.
 type Literal uint8
 
 const (
@@ -23,12 +23,12 @@ const (
 	Link
 )
 
-// fileFields are the known properties file.x of a base.
+// fileFields lists the supported properties file.x of a base.
 var fileFields = []string{"name", "basename", "path", "folder", "ext", "size", "mtime", "ctime", "tags", "links"}
 
-// statement reads a filter of a base, whose syntax is JavaScript's: comparisons of a
-// property with a value, and functions, joined by &&, || and !. Its terms have the name
-// statement; hasTag is the filter tag.
+// statement parses a filter of a base, in JavaScript's syntax: comparisons of a property
+// with a value, and functions, combined by &&, || and !. Its terms have the name
+// statement; only hasTag becomes the filter tag.
 type statement struct {
 	src   string
 	at    int
@@ -38,7 +38,7 @@ type statement struct {
 
 func parseStatement(src string, shown Shown) (*Expr, error) {
 	p := &statement{src: src, Shown: shown}
-	e, err := p.either()
+	e, err := p.parseAny()
 	if err == nil && p.peek() != "" {
 		err = p.fail(fmt.Sprintf("%q is not supported", p.src[p.at:]))
 	}
@@ -77,8 +77,8 @@ func (p *statement) word() string {
 	return rest[:end]
 }
 
-func (p *statement) either() (*Expr, error) {
-	return p.joined("||", func() (*Expr, error) { return p.joined("&&", p.one) })
+func (p *statement) parseAny() (*Expr, error) {
+	return p.joined("||", func() (*Expr, error) { return p.joined("&&", p.parseUnary) })
 }
 
 func (p *statement) joined(by string, next func() (*Expr, error)) (*Expr, error) {
@@ -101,26 +101,26 @@ func (p *statement) joined(by string, next func() (*Expr, error)) (*Expr, error)
 	return &Expr{Any: parts}, nil
 }
 
-func (p *statement) one() (*Expr, error) {
+func (p *statement) parseUnary() (*Expr, error) {
 	if p.depth++; p.depth > 4*maxDepth {
 		return nil, p.fail("too many parts")
 	}
 	defer func() { p.depth-- }()
 	if p.take("!") {
-		e, err := p.one()
+		e, err := p.parseUnary()
 		return &Expr{Not: e}, err
 	}
 	if !p.take("(") {
 		return p.test()
 	}
-	e, err := p.either()
+	e, err := p.parseAny()
 	if err == nil && !p.take(")") {
 		err = p.fail("a parenthesis is not closed")
 	}
 	return e, err
 }
 
-// test reads a property with a comparison or a function; a property alone has to be true.
+// test parses a property with a comparison or a function. A property alone must be true.
 func (p *statement) test() (*Expr, error) {
 	from := p.at
 	key := p.word()
@@ -182,7 +182,7 @@ func (p *statement) test() (*Expr, error) {
 	return p.term(key, op, v, kind), nil
 }
 
-// term makes a term about a property; without a prefix, it is a property of the note.
+// term makes a term about a property. A key without a prefix is a property of the note.
 func (p *statement) term(key, op, v string, kind Literal) *Expr {
 	if !strings.HasPrefix(key, "file.") && !strings.HasPrefix(key, "note.") {
 		key = "note." + key
@@ -190,7 +190,7 @@ func (p *statement) term(key, op, v string, kind Literal) *Expr {
 	return &Expr{Term: &Term{Name: "statement", Key: key, Op: op, Value: v, Literal: kind, At: 1}}
 }
 
-// call reads the arguments of a function and makes its terms.
+// call parses the arguments of a function and makes its terms.
 func (p *statement) call(key, method string, list bool) (*Expr, error) {
 	at := p.at
 	var terms []*Expr
@@ -233,8 +233,8 @@ func (p *statement) call(key, method string, list bool) (*Expr, error) {
 	return &Expr{Any: terms}, nil
 }
 
-// literal reads a value: a text, a number, true, false, null, date("…"), today(), now(),
-// with a duration added or not, or link("…").
+// literal parses a value: a text, a number, true, false, null, link("…"), or date("…"),
+// today() or now(), to which a duration may be added.
 func (p *statement) literal() (v string, kind Literal, err error) {
 	if q := p.peek(); q == `"` || q == "'" {
 		rest := p.src[p.at+1:]
@@ -286,8 +286,7 @@ func (p *statement) literal() (v string, kind Literal, err error) {
 	return "", 0, p.fail(fmt.Sprintf("%q is not supported as a value", strings.TrimSpace(p.src[from:])))
 }
 
-// this reads the rest of an expression that begins with this, the file that shows the
-// base.
+// this parses the rest of an expression after "this", the file that shows the base.
 func (p *statement) this() (string, Literal, error) {
 	field := ""
 	for p.take(".") {
@@ -313,7 +312,7 @@ func (p *statement) this() (string, Literal, error) {
 	return "", 0, p.fail(fmt.Sprintf("this%s is not supported", field))
 }
 
-// moment is the layout of a Date in a Term.
+// moment is the layout of a date in a Term.
 const moment = "2006-01-02T15:04:05"
 
 func (p *statement) date(function, arg string) (string, Literal, error) {
@@ -359,11 +358,11 @@ func (p *statement) date(function, arg string) (string, Literal, error) {
 	return at.Format(moment), Date, nil
 }
 
-// Holds reports whether values of a property pass a statement's comparison. list says
-// that they are a list, whatever their number.
+// Holds reports whether values of a property pass a statement's comparison. list is set
+// if they are a list, even of one value.
 func (t *Term) Holds(values []string, list bool) bool {
 	empty := len(values) == 0
-	list = list || t.List || t.Op == "contains" && !empty && isLink(values[0]) // a link has no letters, it is an element
+	list = list || t.List || t.Op == "contains" && !empty && isLink(values[0]) // contains compares a link as an element, not by its letters
 	switch {
 	case t.Op == "true":
 		return !empty && (list || values[0] != "false" && values[0] != "" && values[0] != "0")
@@ -416,7 +415,7 @@ func (t *Term) compares(op, v string) bool {
 
 func isLink(v string) bool { return strings.HasPrefix(v, "[[") && strings.HasSuffix(v, "]]") }
 
-// linkKey returns the end of the paths that a link may mean.
+// linkKey returns the end of the path of a link's target.
 func linkKey(target string) string {
 	target, _, _ = strings.Cut(target, "#")
 	return "/" + strings.ToLower(strings.TrimSuffix(target, ".md"))

@@ -1,5 +1,5 @@
-// Package notes turns changes of notes into operations on files, which the caller
-// applies. It changes nothing itself.
+// Package notes converts changes of notes to operations on files, which the caller
+// applies.
 package notes
 
 import (
@@ -15,61 +15,60 @@ import (
 	"quarry/internal/vault"
 )
 
-// New is a note to be made.
+// New describes a new note.
 type New struct {
 	Content string
-	// Path is where, with or without ".md". Without it the note is called by
-	// its Title, else by the first heading or line of Content, at the top of
-	// the workspace; or in the folder that Path is, if it ends in "/".
+	// Path is the path, with or without ".md". If it is empty or, ending in "/", a
+	// folder, the note is named after its Title, or else after the first heading or line
+	// of Content.
 	Path, Title string
 }
 
-// Create makes a note and the folders on the way. It never overwrites.
+// Create returns the operation that makes a note and its folders. It never overwrites.
 func Create(n New) change.Op {
 	return change.Op{Verb: change.CreateFile, Path: vault.NoteName(n.Path, n.Title, n.Content, time.Now()), Content: []byte(n.Content)}
 }
 
-// Path is a path with ".md" at its end.
+// Path returns path with the extension ".md".
 func Path(path string) string { return vault.NoteName(path, "", "", time.Time{}) }
 
 // Operation is a way to modify a note.
 type Operation string
 
 const (
-	Append  Operation = "append"  // lines at the end
-	Prepend Operation = "prepend" // lines at the top, after front matter
-	Replace Operation = "replace" // the first occurrence of a text
+	Append  Operation = "append"  // add lines at the end
+	Prepend Operation = "prepend" // add lines at the top, after front matter
+	Replace Operation = "replace" // replace the first occurrence of a text
 )
 
 var (
-	// ErrOperation is for an unknown operation.
+	// ErrOperation reports an unknown operation.
 	ErrOperation = fault.New(fault.InvalidArgument, "the operation is append, prepend or replace", "")
-	// ErrNoSearch is for a replacement that doesn't say of what.
+	// ErrNoSearch reports a replacement without a text to search for.
 	ErrNoSearch = fault.New(fault.InvalidArgument, "replace needs the text to search for", "")
 )
 
-// Edit says how to modify a note.
+// Edit describes how to modify a note.
 type Edit struct {
 	Operation Operation
 	Content   string
 	Search    string // for Replace
 }
 
-// Reader reads the bytes of a file, at most so many.
+// Reader reads a file of at most max bytes.
 type Reader interface {
 	ReadBytes(ctx context.Context, path string, max int64) ([]byte, error)
 }
 
-// maxNote is the largest note that gets lines at its top.
+// maxNote is the size of the largest note to which lines are prepended.
 const maxNote = 64 << 20
 
-// maxTries is how often lines are put at the top of a note that others change at
-// the same time. Each failure is a success of one of them.
+// maxTries limits the attempts to prepend lines to a note that others change
+// concurrently. An attempt fails only if another change succeeded.
 const maxTries = 100
 
-// Modify adds lines to a note or replaces a text in it. apply makes a change of
-// one operation; summary is its line for people, "" if that is worded from the
-// operation.
+// Modify adds lines to a note or replaces a text in it. apply applies one operation;
+// summary describes it in the log, or is "" for the default description.
 func Modify(ctx context.Context, ws Reader, path string, e Edit, apply func(op change.Op, summary string) (*change.Change, error)) (*change.Change, error) {
 	edit := change.Edit{New: e.Content}
 	switch e.Operation {
@@ -88,8 +87,8 @@ func Modify(ctx context.Context, ws Reader, path string, e Edit, apply func(op c
 	return apply(change.Op{Verb: change.EditFile, Path: path, Edits: []change.Edit{edit}}, "")
 }
 
-// prepend puts lines after the front matter of the note as it was read. If it was
-// changed since, it is read again.
+// prepend inserts lines after the front matter. If the note has changed since it was
+// read, prepend tries again.
 func prepend(ctx context.Context, ws Reader, path, content string, apply func(change.Op, string) (*change.Change, error)) (*change.Change, error) {
 	var failed error
 	for range maxTries {

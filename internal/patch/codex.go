@@ -110,7 +110,7 @@ func (p *parser) codexHunk(first bool) (change.Edit, error) {
 	e := change.Edit{Verb: change.ApplyHunk, Loose: true}
 	for p.more() && strings.HasPrefix(p.line(), "@@") {
 		if anchor := strings.TrimSpace(strings.TrimPrefix(p.line(), "@@")); anchor != "" {
-			e.Anchor = anchor // of several anchors, the last is the innermost
+			e.Anchor = anchor // the last anchor is the innermost
 		}
 		first = true
 		p.at++

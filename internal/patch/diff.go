@@ -12,7 +12,7 @@ import (
 // fileDiff is the diff of one file.
 type fileDiff struct {
 	git                  bool
-	oldName, newName     string // from --- and +++, or from "diff --git"; "" is /dev/null
+	oldName, newName     string // from --- and +++, or from "diff --git"; "" means /dev/null
 	from, to             string // rename
 	created, deleted     bool
 	oldMode, newMode     string
@@ -88,7 +88,7 @@ func (p *parser) diffs() ([]change.Op, error) {
 	return p.ops, nil
 }
 
-// names parses the --- and +++ lines, which name the file.
+// names parses the --- and +++ lines with the file's names.
 func (p *parser) names(f *fileDiff) {
 	read := func(s string) (string, bool) {
 		name := diffName(s)
@@ -179,7 +179,7 @@ func (p *parser) hunk() (change.Edit, error) {
 }
 
 // continues reports whether the line after a hunk could belong to the hunk, regardless of the
-// header's counts. A file's header can't, and neither can the line before a mail's signature.
+// header's counts. A file header and the line before a mail's signature can't.
 func (p *parser) continues() bool {
 	line := p.line()
 	switch {

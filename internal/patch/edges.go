@@ -33,7 +33,7 @@ func contextOf(h change.Edit) (before, after int) {
 		case '\\':
 		case '+', '-':
 			changed, after = true, 0
-		default: // also a blank line that has lost its leading space
+		default: // includes a blank line that has lost its leading space
 			if !changed {
 				before++
 			}
@@ -44,9 +44,10 @@ func contextOf(h change.Edit) (before, after int) {
 }
 
 // edges marks the hunks at the start or end of the file. Like git and GNU patch, it assumes
-// these for hunks with fewer context lines before or after the change than elsewhere in the
-// patch. A diff without git's index line may be handwritten, with any number of context lines,
-// so its line number must agree. Hunks without numbers, or with wrong counts, are not marked.
+// these positions for hunks with fewer context lines before or after the change than elsewhere
+// in the patch. A diff without git's index line may be handwritten, with any number of context
+// lines, so its line number must agree. Hunks without numbers, or with wrong counts, are not
+// marked.
 func (f *fileDiff) edges(width int) {
 	for i := range f.hunks {
 		h := &f.hunks[i]

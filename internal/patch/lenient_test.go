@@ -2,7 +2,7 @@ package patch
 
 import "testing"
 
-// Text that models write around and into patches is accepted.
+// Patches are accepted with the additions that models write around and into them.
 func TestParseWhatModelsWrite(t *testing.T) {
 	const envelope = "*** Begin Patch\n*** Update File: x\n@@\n a\n-b\n+c\n*** End Patch\n"
 	const hunk = "0 x  \"\" hunk 0 \"\" \" a\\n-b\\n+c\\n\"\n"

@@ -1,7 +1,7 @@
 // Package patch reads patches: Codex's envelope, unified diffs, git's diffs and SEARCH/REPLACE
 // blocks. It returns the operations of a change.Set.
 //
-// The package reads no files. Hunks are located when the set is planned, in the files as they are then.
+// The package reads no files. Hunks are located when the set is planned.
 package patch
 
 import (
@@ -26,10 +26,8 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("invalid patch, line %d: %s", e.Line, e.Problem)
 }
 
-// Unwrap returns the error code.
 func (e *Error) Unwrap() error { return fault.InvalidArgument }
 
-// Hint says what to do next.
 func (e *Error) Hint() string { return e.Next }
 
 // Parse parses a patch and recognizes its format. strip is the number of leading names to

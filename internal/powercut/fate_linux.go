@@ -2,7 +2,7 @@ package powercut
 
 import "math/rand/v2"
 
-// plain is a fate that treats all folders alike and all files alike.
+// plain is a fate with equal decisions for all folders and for all files.
 type plain struct {
 	name  string
 	names bool

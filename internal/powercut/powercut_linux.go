@@ -172,7 +172,7 @@ func (d *Disk) known(call string, ino uint64) int {
 	return id
 }
 
-// follow updates the current entries of folders, which are needed to identify nodes.
+// follow updates the current entries of folders, by which nodes are identified.
 func (d *Disk) follow(e *event) {
 	if e.dir < 0 {
 		return

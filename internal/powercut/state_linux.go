@@ -16,8 +16,8 @@ import (
 type Fate interface {
 	// Names returns how many of n unsynced changes of a folder survive. They are the first ones.
 	Names(n int) int
-	// Size and Sector are about n unsynced writes to a file. Size returns after how many of them
-	// the file has its length; Sector returns how many have reached a given sector.
+	// Size and Sector decide about n unsynced writes to a file. The file has the length after
+	// the first Size writes, and a sector has the first Sector writes.
 	Size(n int) int
 	Sector(sector, sectors, n int) int
 }
@@ -51,7 +51,7 @@ func (d *Disk) Cut(at int, fate Fate) *State {
 // survive in both or in neither, which makes the decisions depend on each other.
 func (d *Disk) cutNames(s *State, at int, fate Fate) {
 	changes := map[int][]int{} // numbers of the events in each folder
-	synced := map[int]int{}    // number of these that certainly survive
+	synced := map[int]int{}    // number of these that must survive
 	for i := range d.events[:at] {
 		e := &d.events[i]
 		if e.Call == "fsyncdir" {
@@ -123,7 +123,7 @@ func (d *Disk) cutData(s *State, at int, fate Fate) {
 	}
 }
 
-// mix returns a content in which each sector has only some of the writes.
+// mix returns content of which each sector has only some of the writes.
 func mix(data []byte, writes []*event, fate Fate) []byte {
 	versions := [][]byte{data}
 	longest := len(data)

@@ -1,8 +1,8 @@
-// Package presence tells which clients are connected to a workspace.
+// Package presence records which clients are connected to a workspace.
 //
-// Each server keeps one file in a folder of the state folder and holds its lock
-// while it runs. So a file whose lock can be taken belongs to a process that has
-// ended, in whatever way: List omits and removes it.
+// Each server has one file in a subfolder of the state folder, and locks it while it
+// runs. A file that is not locked belongs to a process that has ended or crashed: List
+// omits and removes it.
 package presence
 
 import (
@@ -20,7 +20,7 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// Client is a program that is connected, as it introduced itself.
+// Client is a connected program, as described by itself.
 type Client struct {
 	Name      string    `json:"name"`
 	Version   string    `json:"version,omitempty"`
@@ -33,39 +33,38 @@ type Client struct {
 	Last      time.Time `json:"last,omitzero"`
 	LastTool  string    `json:"last_tool,omitempty"`
 	Calls     int       `json:"calls"`
-	// Sessions name its connections, the last ones.
+	// Sessions names its latest connections.
 	Sessions []string `json:"sessions,omitempty"`
 }
 
-// maxSessions bounds the connections that are named of a client: over HTTP each
-// request may be one.
+// maxSessions limits Client.Sessions: over HTTP, each request may be a connection.
 const maxSessions = 50
 
-// writeEvery is the least time between two writes of a server's file.
+// writeEvery is the minimum time between two writes of a server's file.
 const writeEvery = 500 * time.Millisecond
 
-// newFor is the age from which a file whose lock can be had is removed: a server
-// makes the file a moment before it takes the lock.
+// newFor is the minimum age at which an unlocked file is removed: a server locks the file
+// a moment after making it.
 const newFor = 10 * time.Second
 
-// maxFile bounds the file of one server.
+// maxFile limits the size of a server's file.
 const maxFile = 1 << 20
 
-// Server tells of the clients of one server.
+// Server records the clients of one server.
 type Server struct {
 	root *rootfs.Root
 	path rootfs.Path
 	log  *rootfs.Log
-	like Client // what all its clients have in common
+	like Client // the facts that all its clients share
 
 	mu      sync.Mutex
 	clients []Client    // guarded by mu
 	written time.Time   // guarded by mu
-	later   *time.Timer // writes what came too soon after the last write; guarded by mu
+	later   *time.Timer // writes changes made too soon after the last write; guarded by mu
 	closed  bool        // guarded by mu
 }
 
-// Open begins to tell, in the folder dir, which must exist.
+// Open makes the server's file in the folder dir, which must exist.
 func Open(dir string, like Client) (*Server, error) {
 	root, err := rootfs.Open(dir, &rootfs.Options{Trusted: true, AllowAny: true})
 	if err != nil {
@@ -81,7 +80,7 @@ func Open(dir string, like Client) (*Server, error) {
 	return s, nil
 }
 
-// Close ends it.
+// Close removes the server's file.
 func (s *Server) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,7 +91,7 @@ func (s *Server) Close() error {
 	return errors.Join(s.root.Remove(s.path), s.log.Close(), s.root.Close())
 }
 
-// Connected notes that a client is there; session names its connection.
+// Connected records a client; session names its connection.
 func (s *Server) Connected(name, version, session string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,8 +99,8 @@ func (s *Server) Connected(name, version, session string) {
 	s.writeSoon()
 }
 
-// Called notes a call of a tool. What can't be written is not told; a call
-// never fails for it.
+// Called records a call of a tool. Errors in writing are ignored, so that the call
+// doesn't fail.
 func (s *Server) Called(name, version, session, tool string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -111,7 +110,7 @@ func (s *Server) Called(name, version, session, tool string) {
 	s.writeSoon()
 }
 
-// client finds a client, or adds it. The caller holds mu.
+// client returns the client with a name, and adds it if it is new. The caller holds mu.
 func (s *Server) client(name, version, session string) *Client {
 	i := slices.IndexFunc(s.clients, func(c Client) bool { return c.Name == name })
 	if i < 0 {
@@ -127,7 +126,7 @@ func (s *Server) client(name, version, session string) *Client {
 	return c
 }
 
-// writeSoon writes, now or in a moment. The caller holds mu.
+// writeSoon writes the file now, or once writeEvery has passed. The caller holds mu.
 func (s *Server) writeSoon() {
 	if s.later != nil {
 		return
@@ -145,7 +144,7 @@ func (s *Server) writeSoon() {
 	s.write()
 }
 
-// write replaces what is told. The caller holds mu.
+// write replaces the contents of the file. The caller holds mu.
 func (s *Server) write() {
 	s.written = time.Now()
 	data, err := json.Marshal(s.clients)
@@ -154,7 +153,7 @@ func (s *Server) write() {
 	}
 }
 
-// List tells which clients are connected, by name.
+// List returns the connected clients, sorted by name.
 func List(dir string) ([]Client, error) {
 	root, err := rootfs.Open(dir, &rootfs.Options{Trusted: true, AllowAny: true})
 	if err != nil {
@@ -189,7 +188,7 @@ func read(root *rootfs.Root, name string) []Client {
 	var list []Client
 	data, _, _, err := root.ReadFile(root.Own(name), maxFile)
 	if err != nil || json.Unmarshal(data, &list) != nil {
-		return nil // it is being written; the next look has it
+		return nil // the file is being written; the next call reads it
 	}
 	return list
 }

@@ -28,7 +28,7 @@ func TestPresence(t *testing.T) {
 	if c := list[1]; c.Calls != 1 || len(c.Sessions) != 1 || c.LastTool != "edit_file" || !c.Review || c.Profile != "quarry" || c.PID != os.Getpid() {
 		t.Errorf("cursor = %+v", c)
 	}
-	if c := list[0]; c.Calls != 0 || c.Version != "2.1" { // it has only said who it is
+	if c := list[0]; c.Calls != 0 || c.Version != "2.1" { // it has connected, but not called a tool
 		t.Errorf("claude-code = %+v", c)
 	}
 	if err := a.Close(); err != nil {
@@ -40,7 +40,7 @@ func TestPresence(t *testing.T) {
 	if err := b.Close(); err != nil {
 		t.Fatal(err)
 	}
-	// What a killed process leaves has no lock.
+	// The file of a killed process is not locked.
 	left := filepath.Join(dir, "1-1.json")
 	if err := os.WriteFile(left, []byte(`[{"name":"ghost"}]`), 0o600); err != nil {
 		t.Fatal(err)
@@ -62,7 +62,7 @@ func TestPresence(t *testing.T) {
 	}
 }
 
-// Calls that follow one another too fast to be written each are told all the same.
+// All calls are counted, even if they are too frequent to be written one by one.
 func TestBurst(t *testing.T) {
 	stress.SkipTiny(t)
 	dir := t.TempDir()

@@ -10,21 +10,22 @@ import (
 	"quarry/change"
 )
 
-// Canary is in every text that a Hushed keeps from agents, and nowhere else.
+// Canary occurs in every text that a Hushed hides from agents, and nowhere else.
 const Canary = "q7c4nary"
 
-// Hushed is a workspace whose log, trash and proposals hold texts of files that are
-// closed to agents: a person and a client with more rights changed them, some before
-// they were closed.
+// Hushed is a workspace whose log, trash and proposals contain texts of files that are
+// closed to agents. A person and a client with more rights changed these files, some
+// before they were closed.
 type Hushed struct {
 	Dir, State, Reviews string
-	// Agent are the options of a client that may see none of it.
+	// Agent has the options of a client that may not see these texts.
 	Agent quarry.Options
-	// IDs are those of changes and proposals, and Paths of files, closed ones first.
+	// IDs has the ids of changes and proposals, Paths the paths of files, closed ones
+	// first.
 	IDs, Paths []string
 }
 
-// Hush makes one. With deny, a folder is closed by a rule, and then the trash is, too.
+// Hush makes a Hushed. If deny is set, a rule closes a folder, and with it the trash.
 func Hush(t testing.TB, deny bool) *Hushed {
 	t.Helper()
 	h := &Hushed{Dir: t.TempDir(), State: t.TempDir(), Reviews: t.TempDir()}
@@ -70,7 +71,7 @@ func Hush(t testing.TB, deny bool) *Hushed {
 	edit("dev.env", "TOKEN="+Canary, "B=2\nTOKEN="+Canary+"2")
 	edit("was.env", "TOKEN="+Canary, "B=2") // it is open now
 	did(person.Undo(ctx, edit("back.env", "TOKEN="+Canary, "B=2"), nil))
-	did(person.Undo(ctx, h.IDs[len(h.IDs)-1], nil)) // made again
+	did(person.Undo(ctx, h.IDs[len(h.IDs)-1], nil)) // redo
 	edit(".aws/credentials", Canary, Canary+"2")
 	edit("private/plan.txt", denied, denied+"2")
 	edit("later.txt", "one", denied+"1")

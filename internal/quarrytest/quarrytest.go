@@ -18,7 +18,7 @@ import (
 	"quarry/search"
 )
 
-// Workspace makes a folder from a map of files and opens it.
+// Workspace makes a folder from a map of paths to texts, and opens it.
 func Workspace(t testing.TB, files map[string]string, opts *quarry.Options) *quarry.Workspace {
 	t.Helper()
 	stress.SkipWine(t, "tests of whole workspaces use links, names in another case and files that are open")
@@ -40,7 +40,7 @@ func Workspace(t testing.TB, files map[string]string, opts *quarry.Options) *qua
 	return ws
 }
 
-// Changeable opens a workspace of these files that can be changed.
+// Changeable is Workspace with a state folder and a trash, so that files can be changed.
 func Changeable(t testing.TB, files map[string]string, opts *quarry.Options) *quarry.Workspace {
 	t.Helper()
 	if opts == nil {
@@ -55,7 +55,7 @@ func Changeable(t testing.TB, files map[string]string, opts *quarry.Options) *qu
 	return Workspace(t, files, opts)
 }
 
-// Put writes a file of a workspace, past it.
+// Put writes a file of a workspace, as another program would.
 func Put(t testing.TB, ws *quarry.Workspace, name, text string) {
 	t.Helper()
 	full := filepath.Join(ws.Dir(), filepath.FromSlash(name))
@@ -67,7 +67,7 @@ func Put(t testing.TB, ws *quarry.Workspace, name, text string) {
 	}
 }
 
-// PutFile writes a file with the folders above it.
+// PutFile writes a file and makes its parent folders.
 func PutFile(t *testing.T, full, text string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
@@ -78,7 +78,7 @@ func PutFile(t *testing.T, full, text string) {
 	}
 }
 
-// Content reads a file of a workspace, past it.
+// Content reads a file of a workspace from the disk.
 func Content(t testing.TB, ws *quarry.Workspace, name string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(ws.Dir(), filepath.FromSlash(name)))
@@ -88,7 +88,7 @@ func Content(t testing.TB, ws *quarry.Workspace, name string) string {
 	return string(data)
 }
 
-// Must fails the test when a change failed.
+// Must returns a function that fails the test if a change failed.
 func Must(t testing.TB) func(*change.Change, error) *change.Change {
 	return func(c *change.Change, err error) *change.Change {
 		t.Helper()
@@ -99,8 +99,8 @@ func Must(t testing.TB) func(*change.Change, error) *change.Change {
 	}
 }
 
-// Snapshot describes everything in a folder: content, mode, link targets. The
-// trash is left out: it is where deleted things go.
+// Snapshot describes everything in a folder except the trash: contents, modes, and link
+// targets.
 func Snapshot(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -137,7 +137,7 @@ func Snapshot(t testing.TB, dir string) map[string]string {
 	return all
 }
 
-// Child runs a test of this binary in a process of its own.
+// Child returns a command that runs a test of this binary in a child process.
 func Child(t testing.TB, test string, env ...string) *exec.Cmd {
 	t.Helper()
 	exe, err := os.Executable()
@@ -150,7 +150,7 @@ func Child(t testing.TB, test string, env ...string) *exec.Cmd {
 	return cmd
 }
 
-// Search answers a query that must not fail.
+// Search runs a query. It fails the test on an error.
 func Search(t testing.TB, ws *quarry.Workspace, q search.Query) *search.Result {
 	t.Helper()
 	r, err := ws.Search(context.Background(), q)
@@ -160,8 +160,8 @@ func Search(t testing.TB, ws *quarry.Workspace, q search.Query) *search.Result {
 	return r
 }
 
-// Slower is for tests of speed: on a machine that others use too they tell,
-// and with PERF=1, alone on a machine, they judge.
+// Slower reports a speed below the expected one. It fails the test if PERF=1, for a
+// machine without other load, and otherwise only logs.
 func Slower(t testing.TB, format string, args ...any) {
 	t.Helper()
 	if os.Getenv("PERF") == "1" {
@@ -171,7 +171,7 @@ func Slower(t testing.TB, format string, args ...any) {
 	}
 }
 
-// Best is the shortest of n runs.
+// Best returns the shortest duration of n runs.
 func Best(n int, f func(i int)) time.Duration {
 	least := time.Hour
 	for i := range n {
@@ -182,18 +182,18 @@ func Best(n int, f func(i int)) time.Duration {
 	return least
 }
 
-// Answer is what two ways of searching have to agree on.
+// Answer returns the parts of an answer that must be equal for all ways of searching.
 func Answer(t testing.TB, ws *quarry.Workspace, q search.Query) string {
 	t.Helper()
 	return AnswerText(ws.Search(context.Background(), q))
 }
 
-// AnswerText is an answer as text.
+// AnswerText formats an answer as text.
 func AnswerText(r *search.Result, err error) string {
 	if err != nil {
 		return "error: " + err.Error()
 	}
-	// Written by hand: with fmt it was half of the time of TestIndexEqualsScan.
+	// Formatted without fmt, which took half of the time of TestIndexEqualsScan.
 	var b []byte
 	number := func(n int) { b = strconv.AppendInt(append(b, ' '), int64(n), 10) }
 	for _, f := range r.Files {

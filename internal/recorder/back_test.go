@@ -16,8 +16,7 @@ import (
 	"quarry/internal/stress"
 )
 
-// Going back twice to the same point for one author does not undo again what the first
-// time has undone.
+// Going back twice to the same point for one author does not repeat the first undo.
 func TestBackTwiceByAuthor(t *testing.T) {
 	p := newPlace(t)
 	p.put("kept.txt", "kept\n")
@@ -54,7 +53,7 @@ func TestBackTwiceByAuthor(t *testing.T) {
 	if got := p.text("a.txt") + p.text("b.txt") + p.text("mine.txt"); got != "--mine\n" {
 		t.Fatalf("after the second: %q", got)
 	}
-	back("") // all of it
+	back("") // undo everything
 	write("a.txt", "third\n", agent)
 	back("agent")
 	if got := p.text("a.txt") + p.text("b.txt") + p.text("mine.txt") + p.text("kept.txt"); got != "---kept\n" {
@@ -68,7 +67,8 @@ func TestBackTwiceByAuthor(t *testing.T) {
 }
 
 // If another program replaces a file by a folder or vice versa before one of our own
-// changes in it, the log has that before our change, including the folder's contents.
+// changes in it, the log has that replacement before our change, including the folder's
+// contents.
 func TestKindChangedBeforeOurOwn(t *testing.T) {
 	for _, c := range []struct{ name, was, now string }{
 		{"file to folder", "a", "a/b/inner.txt"},
@@ -81,7 +81,7 @@ func TestKindChangedBeforeOurOwn(t *testing.T) {
 			must(t, ws.Point(t.Context(), "start"))
 			at := p.log(ws)
 			must(t, os.RemoveAll(filepath.Join(p.dir, "a")))
-			if !stress.Becomes(func() bool { _, err := os.Lstat(filepath.Join(p.dir, "a")); return errors.Is(err, fs.ErrNotExist) }) { // on Windows, once no handle is open
+			if !stress.Becomes(func() bool { _, err := os.Lstat(filepath.Join(p.dir, "a")); return errors.Is(err, fs.ErrNotExist) }) { // on Windows the file disappears when its last handle is closed
 				t.Fatal("it is not deleted")
 			}
 			p.put(c.now, "outside\n")
@@ -179,7 +179,7 @@ func TestDiffAfterACompleteUndo(t *testing.T) {
 	}
 }
 
-// The time since which changes are recorded is known, also to the next process.
+// The baseline stores the time since which changes are recorded.
 func TestRecordedSince(t *testing.T) {
 	p := newPlace(t)
 	p.put("a.txt", "a\n")
@@ -198,7 +198,7 @@ func TestRecordedSince(t *testing.T) {
 	}
 }
 
-// Going back over an earlier undo leaves files alone that are as they were.
+// Going back over an earlier undo changes only files that differ from the point.
 func TestBackOverAnUndo(t *testing.T) {
 	p := newPlace(t)
 	for _, name := range []string{"a.txt", "sub/b.txt", "c.txt"} {

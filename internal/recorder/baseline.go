@@ -41,8 +41,8 @@ type baseline struct {
 	live     int64  // size of the contents used by entries
 	waiting  []byte // records not yet written to the log
 
-	// own and outside are the ids of the newest entries, in the two journals, that the
-	// baseline includes. head is git's commit. built is set once all files were read.
+	// own and outside are the ids of the newest entries that the baseline includes, in
+	// the two journals. head is git's commit. built is set once all files were read.
 	own, outside journal.ID
 	head         string
 	built        bool
@@ -107,7 +107,7 @@ func (b *baseline) close() error {
 	return errors.Join(errs...)
 }
 
-// load reads the log, up to a record that a crash left incomplete.
+// load reads the log up to its end, or up to an incomplete record left by a crash.
 func (b *baseline) load() error {
 	size, err := b.log.Size()
 	if err != nil {
@@ -230,8 +230,7 @@ func (b *baseline) get(path string) (entry, bool) {
 	return entry{}, false
 }
 
-// covered reports whether the baseline does not say that a path, or a folder above it, is not
-// covered.
+// covered reports whether neither a path nor a folder above it has an uncovered entry.
 func (b *baseline) covered(path string) bool {
 	for i := 0; i <= len(path); i++ {
 		if i == len(path) || path[i] == '/' {

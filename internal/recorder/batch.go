@@ -15,7 +15,7 @@ type comparison struct {
 	m     *model
 	known journal.ID // the newest journal entry that the model includes
 	why   string     // recorded as the reason for changes that are found
-	byGit bool       // git's commit has changed
+	byGit bool       // another git commit was checked out
 
 	changed []string
 	again   []string // paths to compare later, because one of our own changes is in progress
@@ -35,8 +35,8 @@ func (c *comparison) git(ctx context.Context) {
 	c.r.base.head = head
 }
 
-// looked is a path with its previous state and its state on disk.
-type looked struct {
+// compared is a path with its previous state and its state on disk.
+type compared struct {
 	path     string
 	was, now *state
 	ops      []journal.Op
@@ -46,7 +46,7 @@ type looked struct {
 // batch compares as many of the first paths as fit into memory, and returns their number.
 func (c *comparison) batch(ctx context.Context, paths []string, rest []journal.Entry) (n int, err error) {
 	r := c.r
-	var list []looked
+	var list []compared
 	size := int64(0)
 	for n < len(paths) && size < maxBatch {
 		if err := ctx.Err(); err != nil {
@@ -58,11 +58,11 @@ func (c *comparison) batch(ctx context.Context, paths []string, rest []journal.E
 		if err != nil {
 			return 0, err
 		}
-		l := looked{path: path, was: c.m.at(path), now: now, covered: covered}
-		if had, _ := r.base.get(path); had.uncovered && covered { // so is everything below it
-			c.m.free = slices.Insert(c.m.free, 0, claim{path, true})
+		l := compared{path: path, was: c.m.at(path), now: now, covered: covered}
+		if had, _ := r.base.get(path); had.uncovered && covered { // the entries below it were uncovered too
+			c.m.unknown = slices.Insert(c.m.unknown, 0, claim{path, true})
 		}
-		if covered && !c.m.isFree(path) {
+		if covered && !c.m.isUnknown(path) {
 			var uncovered bool
 			l.ops, uncovered = r.compare(path, l.was, now, c.byGit)
 			if uncovered {
@@ -74,15 +74,14 @@ func (c *comparison) batch(ctx context.Context, paths []string, rest []journal.E
 		}
 		list = append(list, l)
 	}
-	// The model lacks our own changes made meanwhile, and the files read may have their
-	// content.
+	// The files read may include our own changes made meanwhile, which the model lacks.
 	done, pending, err := r.later()
 	if err != nil {
 		return 0, err
 	}
 	fresh := slices.DeleteFunc(append(done, pending...), func(e journal.Entry) bool { return e.ID <= c.known && e.Status != journal.Pending })
 	fresh = append(fresh, rest...)
-	list = slices.DeleteFunc(list, func(l looked) bool {
+	list = slices.DeleteFunc(list, func(l compared) bool {
 		if touched(fresh, l.path) {
 			c.again = append(c.again, l.path)
 			return true
@@ -105,7 +104,7 @@ func touched(entries []journal.Entry, path string) bool {
 }
 
 // attribute records the operations, as one journal entry for each mark.
-func (c *comparison) attribute(ctx context.Context, list []looked) error {
+func (c *comparison) attribute(ctx context.Context, list []compared) error {
 	var order []*mark
 	by := map[*mark][]journal.Op{}
 	for _, l := range list {
@@ -132,7 +131,7 @@ func (c *comparison) attribute(ctx context.Context, list []looked) error {
 }
 
 // adopt updates the baseline to the states on disk.
-func (c *comparison) adopt(list []looked) error {
+func (c *comparison) adopt(list []compared) error {
 	folders := map[string][]entry{}
 	for _, l := range list {
 		dir, name := split(l.path)

@@ -61,7 +61,7 @@ func TestBackByAuthor(t *testing.T) {
 					run.Violation(seed, "%v\n%s\n%s", err, strings.Join(did, "\n"), p.summaries(ws))
 					break
 				}
-				now := p.tree() // the trash keeps what was deleted
+				now := p.tree() // the trash has the deleted files
 				for _, path := range differ(points[to.Name], now) {
 					if strings.HasPrefix(path, ".trash") {
 						continue
@@ -81,7 +81,7 @@ func TestBackByAuthor(t *testing.T) {
 			case n < 6:
 				did = append(did, who+" deletes "+name)
 				if outside {
-					_ = os.Remove(full) // it may not be there, in the other cases as well
+					_ = os.Remove(full) // it may not exist; the same goes for the other cases
 				} else {
 					_, _ = ws.Delete(t.Context(), name, &change.DeleteOptions{Options: o})
 				}
@@ -123,7 +123,7 @@ func (s sections) text(authors []string) string {
 }
 
 // Authors edit different lines of the same files, in turns. Going back for one of them
-// takes out the author's lines and keeps all others.
+// removes the author's lines and keeps all others.
 func TestOneAuthorInSharedFiles(t *testing.T) {
 	run := stress.Start(t, "going back by author in shared files", 40, 400)
 	authors := []string{"agent", "helper", change.Yourself, "another program"}
@@ -160,7 +160,7 @@ func TestOneAuthorInSharedFiles(t *testing.T) {
 					run.Violation(seed, "%v\n%s\n%s", err, strings.Join(did, "\n"), p.summaries(ws))
 					break
 				}
-				if done.Unchanged { // the author had taken it out again, and both count
+				if done.Unchanged { // the author's own edits had restored the old text
 					continue
 				}
 				for i, e := range slices.Backward(made[who]) {
@@ -208,7 +208,7 @@ func TestOneAuthorInSharedFiles(t *testing.T) {
 	}
 }
 
-// What others did to an author's files decides what going back for the author does to them.
+// Going back for one author respects the changes that others made to the same files.
 func TestBackByAuthorBesideOthers(t *testing.T) {
 	const old = "one\ntwo\nthree\nfour\nfive\n"
 	agent := change.Options{Client: change.Client{Name: "agent"}}
@@ -222,7 +222,7 @@ func TestBackByAuthorBesideOthers(t *testing.T) {
 		name string
 		do   func(t *testing.T, ws *quarry.Workspace)
 		want string // of a.txt, or moved.txt
-		left string // why a.txt is left; "" if it isn't
+		left string // why a.txt is not changed; "" if it is
 	}{
 		{"other lines in between", func(t *testing.T, ws *quarry.Workspace) {
 			edit(t, ws, "a.txt", "one", "1", agent)

@@ -19,8 +19,8 @@ func (r *Recorder) versionOf(s *state) rootfs.Version {
 	return s.version
 }
 
-// content returns the content of a state. compare keeps it, because reading it from git
-// takes a tenth of the time that a change costs.
+// content returns the content of a state. compare keeps it: reading it from git takes a
+// tenth of the time needed to record a change.
 func (s *state) content() (data []byte, err error) {
 	if s.data == nil {
 		data, err = s.load()
@@ -41,8 +41,8 @@ func (r *Recorder) same(a, b *state) bool {
 }
 
 // compare returns the journal operations that lead from the state was to the state now.
-// uncovered is set if a content changed that is not kept, for which there is no
-// operation. byGit means that git made the change, so contents in git need not be stored.
+// uncovered is set if content changed that is not kept. There is no operation for that.
+// byGit means that git made the change, so contents in git need not be stored.
 func (r *Recorder) compare(path string, was, now *state, byGit bool) (ops []journal.Op, uncovered bool) {
 	for _, s := range []*state{was, now} {
 		if s != nil {
@@ -54,7 +54,7 @@ func (r *Recorder) compare(path string, was, now *state, byGit bool) (ops []jour
 		return nil, false
 	}
 	if was != nil && (now == nil || now.typ != was.typ) {
-		op, ok := r.gone(p, was, byGit)
+		op, ok := r.removed(p, was, byGit)
 		if !ok {
 			return nil, true
 		}
@@ -64,7 +64,7 @@ func (r *Recorder) compare(path string, was, now *state, byGit bool) (ops []jour
 		return ops, false
 	}
 	if was == nil {
-		op, ok := r.came(p, now, byGit)
+		op, ok := r.created(p, now, byGit)
 		if !ok {
 			return ops, true
 		}
@@ -112,8 +112,8 @@ func (r *Recorder) replaced(p rootfs.Path, was, now *state, byGit bool) (journal
 	return op, true
 }
 
-// gone returns the operation that removes the entry at a path.
-func (r *Recorder) gone(p rootfs.Path, was *state, byGit bool) (journal.Op, bool) {
+// removed returns the operation that removes the entry at a path.
+func (r *Recorder) removed(p rootfs.Path, was *state, byGit bool) (journal.Op, bool) {
 	n := journal.Node{Type: was.typ, Mode: was.mode, Target: was.target}
 	if was.typ == rootfs.TypeDir {
 		n.Mode = 0o755
@@ -138,8 +138,8 @@ func (r *Recorder) gone(p rootfs.Path, was *state, byGit bool) (journal.Op, bool
 	return op, true
 }
 
-// came returns the operation that makes the entry at a path.
-func (r *Recorder) came(p rootfs.Path, now *state, byGit bool) (journal.Op, bool) {
+// created returns the operation that makes the entry at a path.
+func (r *Recorder) created(p rootfs.Path, now *state, byGit bool) (journal.Op, bool) {
 	n := journal.Node{Type: now.typ, Mode: now.mode, Target: now.target, ModTime: now.time}
 	op := journal.Op{Kind: journal.Create, Path: p}
 	if now.typ == rootfs.TypeFile {

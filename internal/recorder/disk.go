@@ -16,7 +16,7 @@ import (
 	"quarry/internal/walk"
 )
 
-// Larger files are recorded without their content.
+// Files over these sizes are recorded without their content.
 const (
 	maxText   = 4 << 20
 	maxBinary = 1 << 20
@@ -141,7 +141,7 @@ func (r *Recorder) sweep(ctx context.Context, start string) ([]string, error) {
 	seen := map[string]bool{}
 	var mu sync.Mutex
 	if start == "" || r.disk.covers(start, true) {
-		_, err = walk.Walk(ctx, r.disk.root, r.walking(p), func(v *walk.Visit) error {
+		_, err = walk.Walk(ctx, r.disk.root, r.walkOptions(p), func(v *walk.Visit) error {
 			list := r.differs(v)
 			mu.Lock()
 			defer mu.Unlock()
@@ -166,9 +166,9 @@ func (r *Recorder) sweep(ctx context.Context, start string) ([]string, error) {
 	return found, err
 }
 
-// walking returns the options of a walk over the recorded files, with one visit per
+// walkOptions returns the options of a walk over the recorded files, with one visit per
 // folder.
-func (r *Recorder) walking(start rootfs.Path) *walk.Options {
+func (r *Recorder) walkOptions(start rootfs.Path) *walk.Options {
 	o := r.opts.Walk
 	o.Start, o.Links, o.Batch, o.Workers = start, true, 1<<30, r.opts.Workers
 	return &o
@@ -213,7 +213,7 @@ func (r *Recorder) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = walk.Walk(ctx, r.disk.root, r.walking(rootfs.Path{}), func(v *walk.Visit) error {
+	_, err = walk.Walk(ctx, r.disk.root, r.walkOptions(rootfs.Path{}), func(v *walk.Visit) error {
 		list := make([]entry, 0, len(v.Files)+len(v.Dirs))
 		for _, d := range v.Dirs {
 			list = append(list, entry{name: d.Name, typ: rootfs.TypeDir})
@@ -250,7 +250,8 @@ func (r *Recorder) build(ctx context.Context) error {
 	return r.base.flush()
 }
 
-// adopted returns the entry for a file as it is now, or nil if it is not recorded.
+// adopted returns the entry for the present state of a file, or nil if the file is not
+// recorded.
 func (r *Recorder) adopted(v *walk.Visit, name string) (*entry, error) {
 	read := time.Now()
 	info, err := v.Dir.Stat(name)

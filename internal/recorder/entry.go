@@ -31,13 +31,13 @@ const (
 	unreadable     // the system denied reading it
 )
 
-// entry is what the baseline knows about a name in a folder.
+// entry is the state of a name in a folder, according to the baseline.
 type entry struct {
 	name      string
 	typ       rootfs.Type // in the log, TypeUnknown means that the name was removed
-	uncovered bool        // exists, but isn't covered: nothing else is known about it
+	uncovered bool        // the name exists but isn't covered; only the type is known
 	mode      fs.FileMode // permissions
-	stamp     uint64      // the file's stamp when it was read; 0 means that a change may go unnoticed
+	stamp     uint64      // the file's stamp when it was read; 0 if unreliable, see stampOf
 	place     place
 	why       why
 	blob      string         // git's id of the content, if inGit
@@ -67,7 +67,7 @@ func stampOf(info rootfs.Info, read time.Time) uint64 {
 	return max(h.Sum64(), 1)
 }
 
-// racy is at least the tick of any file system's clock: FAT has 2 seconds.
+// racy is at least the clock tick of any file system: FAT has 2 seconds.
 const racy = 2 * time.Second
 
 func appendString(b []byte, s string) []byte {

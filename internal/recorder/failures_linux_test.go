@@ -58,7 +58,7 @@ func recordingFails(t *testing.T, dir string) {
 		begin, end func(t *testing.T, p *place)
 	}{
 		{"the disk is full", "no space", func(t *testing.T, p *place) {
-			for size := 1 << 20; size > 0; size /= 2 { // to the last byte
+			for size := 1 << 20; size > 0; size /= 2 { // fill the disk to the last byte
 				f, err := os.OpenFile(filler(p), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 				must(t, err)
 				_, _ = f.Write(make([]byte, size))

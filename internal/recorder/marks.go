@@ -18,7 +18,7 @@ import (
 	"quarry/internal/textfile"
 )
 
-// mark is a tool of another program that is running now.
+// mark is a running tool of another program, such as an agent.
 type mark struct {
 	change.Mark
 	begun   time.Time
@@ -26,8 +26,8 @@ type mark struct {
 	broken  map[string]change.Broken // files that a command has broken and not yet repaired
 }
 
-// inTime is how long every hook waits for an answer.
-const inTime = 30 * time.Millisecond
+// hookWait is how long every hook waits for an answer.
+const hookWait = 30 * time.Millisecond
 
 // check records whether a command has broken the syntax of a file. Tools that name their
 // files are skipped, because they have their own hook for that.
@@ -69,7 +69,7 @@ const maxCommand = 200
 type marks struct {
 	mu   sync.Mutex
 	list []*mark // in the order in which they began
-	// late has broken files that were found after the session's hook had returned.
+	// late has broken files, by session, that were found after its hook had returned.
 	late map[string][]change.Broken
 }
 
@@ -127,7 +127,7 @@ func (r *Recorder) Mark(ctx context.Context, m *change.Mark) (*change.Marked, er
 				answer.Broken = append(answer.Broken, ended.broken[p])
 			}
 		}
-		answer.Broken = r.marks.tell(m.Client.Session, answer.Broken, time.Since(asked) <= inTime)
+		answer.Broken = r.marks.report(m.Client.Session, answer.Broken, time.Since(asked) <= hookWait)
 		return answer, err
 	}
 	own := &mark{Mark: *m, begun: time.Now()}
@@ -140,7 +140,7 @@ func (r *Recorder) Mark(ctx context.Context, m *change.Mark) (*change.Marked, er
 		}
 	}
 	if len(own.Paths) == 0 && m.Command == "" {
-		return answer, err // the tool concerns no file of this workspace
+		return answer, err // the tool changes no file of this workspace
 	}
 	r.marks.end(m) // the session's previous tool has ended without a report
 	r.marks.mu.Lock()
@@ -152,10 +152,10 @@ func (r *Recorder) Mark(ctx context.Context, m *change.Mark) (*change.Marked, er
 // maxFlush limits how long a mark waits for the comparison.
 const maxFlush = 10 * time.Second
 
-// tell returns the broken files to report to a session: found and those that were found
-// too late before. If now is false, the hook has given up; tell then keeps found for
+// report returns the broken files to report to a session: found, and those from earlier
+// that came too late. If now is false, the hook has given up; report then keeps found for
 // later and returns nothing.
-func (ms *marks) tell(session string, found []change.Broken, now bool) []change.Broken {
+func (ms *marks) report(session string, found []change.Broken, now bool) []change.Broken {
 	ms.mu.Lock()
 	defer ms.mu.Unlock()
 	found = append(ms.late[session], found...)

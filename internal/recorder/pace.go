@@ -10,7 +10,7 @@ const (
 	perVersion  = 10 * time.Minute
 )
 
-// pace is how often a file was recorded recently.
+// pace counts the recently recorded versions of a file.
 type pace struct {
 	first, last time.Time
 	versions    int
@@ -30,7 +30,7 @@ func (ps *paces) recorded(path string) {
 	p := ps.of[path]
 	if p == nil || now.Sub(p.last) >= perVersion && !p.waited || p.versions < maxVersions && now.Sub(p.first) >= perVersion {
 		if len(ps.of) >= maxFiles {
-			clear(ps.of) // start over: more versions are recorded for a while
+			clear(ps.of) // forget all counts: more versions are recorded for a while
 		}
 		p = &pace{first: now}
 		ps.of[path] = p

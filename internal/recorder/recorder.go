@@ -172,7 +172,7 @@ func (r *Recorder) openGit(ctx context.Context) {
 	}
 }
 
-var errNoRepository = errors.New("the workspace is in no repository now")
+var errNoRepository = errors.New("the workspace is no longer in a git repository")
 
 // blob reads a content from git.
 func (r *Recorder) blob(id string) ([]byte, error) {
@@ -219,7 +219,7 @@ func (r *Recorder) Changed(files, trees []string) {
 	}
 }
 
-// Also adds trees to the next comparison, because they are not watched.
+// Also adds trees that are not watched to the next comparison.
 func (r *Recorder) Also(trees []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -364,7 +364,7 @@ const maxBatch = 16 << 20
 // record compares paths with the baseline and records the differences.
 func (r *Recorder) record(ctx context.Context, files, trees []string, why string) (changed []string, err error) {
 	r.openGit(ctx)
-	for _, p := range files { // folders that were made or removed may be reported like files
+	for _, p := range files { // new and removed folders may be reported like files
 		if e, had := r.base.get(p); had && e.typ == rootfs.TypeDir || r.disk.isFolder(p) {
 			trees = append(trees, p)
 		}

@@ -218,7 +218,7 @@ func TestCommandsAreChecked(t *testing.T) {
 	p.log(ws) // makes the recorder check the broken file
 	p.put("b.go", "package p\n\nfunc g() {}\n")
 	bash.End = true
-	for range 100 { // a slow machine is told later
+	for range 100 { // on a slow machine the report comes later
 		if broken = append(broken, mark(bash).Broken...); len(broken) > 0 {
 			break
 		}

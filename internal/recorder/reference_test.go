@@ -90,7 +90,7 @@ func (w *world) run(name string, args ...string) {
 	cmd := exec.Command(name, args...)
 	cmd.Dir = w.dir
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b")
-	_, _ = cmd.CombinedOutput() // it may have nothing to do: the tree is what counts
+	_, _ = cmd.CombinedOutput() // errors are ignored: only the resulting tree matters
 }
 
 func (w *world) text() string {
@@ -147,7 +147,7 @@ func (w *world) step() string {
 		for range w.r.IntN(5) {
 			f, err := os.OpenFile(full, os.O_APPEND|os.O_WRONLY, 0)
 			if err != nil {
-				return style // it may be read only
+				return style // it may be read-only
 			}
 			fmt.Fprintf(f, "more %d\n", w.r.IntN(100))
 			f.Close()
@@ -182,7 +182,7 @@ func (w *world) step() string {
 		from, to := fmt.Sprintf("d%d/e%d", w.r.IntN(4), w.r.IntN(3)), fmt.Sprintf("d%d/m%d", w.r.IntN(4), w.r.IntN(99))
 		if _, err := os.Stat(filepath.Join(w.dir, from)); err == nil {
 			must(w.t, os.MkdirAll(filepath.Join(w.dir, filepath.Dir(to)), 0o755))
-			_ = os.Rename(filepath.Join(w.dir, from), filepath.Join(w.dir, to)) // it may be there
+			_ = os.Rename(filepath.Join(w.dir, from), filepath.Join(w.dir, to)) // the new name may exist
 		}
 	case "several":
 		for range 5 {
@@ -223,11 +223,11 @@ func (w *world) step() string {
 
 // TestReference keeps a full copy of the tree at each quiet point. Between two points,
 // the log must have exactly the differences; undoing must restore the earlier copy, and
-// going back to a point its copy, with contents, permissions, symlinks and folders. In
-// two of four cases another process records and is sometimes killed.
+// going back to a point the copy of that point, with contents, permissions, symlinks and
+// folders. In two of four cases another process records and is sometimes killed.
 func TestReference(t *testing.T) {
 	// Wine 8 sometimes reports nothing for a while after a folder was moved or the
-	// workspace was opened again. Whether Windows does so too was not seen.
+	// workspace was opened again. It is not known whether Windows does so too.
 	stress.SkipWine(t, "changes after a folder was moved are not always reported")
 	run := stress.Start(t, "changes of other programs", 120, 420)
 	_, noGit := exec.LookPath("git")
@@ -378,7 +378,7 @@ func (w *world) round(ws *quarry.Workspace, changes *int) *quarry.Workspace {
 			ws = w.open()
 		} else if w.killed && w.r.IntN(4) == 0 {
 			flushed := make(chan struct{})
-			go func() { // it is killed at any moment of this
+			go func() { // the process is killed at any moment of this
 				defer close(flushed)
 				_, _ = ws.Changes(w.t.Context(), 0)
 			}()

@@ -14,19 +14,19 @@ type model struct {
 	r     *Recorder
 	cells map[string]*state // by path; nil means that nothing exists there
 	// found has outside changes that happened before an entry of the log: the entry did
-	// not find the state that the baseline has.
+	// not find the state of the baseline.
 	found []before
-	// free has claims about trees, newest last: whether one of our own changes put
-	// contents there that the baseline doesn't know.
-	free []claim
-	// ahead has the later operations on each path.
+	// unknown has claims about trees, newest last: whether one of our own changes put
+	// contents there that are not in the baseline.
+	unknown []claim
+	// ahead has the operations on each path that are still to be replayed.
 	ahead map[string][]journal.Op
 }
 
-// claim applies to a path and everything below it.
+// claim tells whether the states of a path and everything below it are unknown.
 type claim struct {
-	path string
-	free bool
+	path    string
+	unknown bool
 }
 
 // before is an outside change, and the id of the entry that it precedes.
@@ -113,16 +113,16 @@ func (m *model) step(e journal.Entry, i int, b *before) {
 		if s != nil && m.includes(s, op) {
 			return
 		}
-		free := m.isFree(path)
-		if s = m.noFolder(path, s, b); m.r.versionOf(s) != op.Old && !free {
+		unknown := m.isUnknown(path)
+		if s = m.noFolder(path, s, b); m.r.versionOf(s) != op.Old && !unknown {
 			m.outside(path, s, &state{entry: entry{typ: rootfs.TypeFile}, anyMode: true, version: op.Old, load: func() ([]byte, error) { return m.r.journal.Before(e, i) }}, b)
 		}
 		next := &state{entry: entry{typ: rootfs.TypeFile}, anyMode: true, version: op.New, load: func() ([]byte, error) { return m.r.journal.After(e, i) }}
-		if s != nil && !free {
+		if s != nil && !unknown {
 			next.mode, next.anyMode = s.mode, s.anyMode
 		}
 		m.cells[path] = next
-		m.know(path)
+		m.setKnown(path)
 	case journal.Chmod:
 		if s != nil {
 			if !s.anyMode && s.mode != op.Mode.Perm() && s.mode != op.NewMode.Perm() {
@@ -141,10 +141,10 @@ func (m *model) step(e journal.Entry, i int, b *before) {
 		for _, p := range m.below(path) {
 			m.cells[p] = nil
 		}
-		m.know(path)
+		m.setKnown(path)
 	case journal.Rename:
 		to := op.To.String()
-		moved := append([]claim{{path, m.isFree(path)}}, m.free...)
+		moved := append([]claim{{path, m.isUnknown(path)}}, m.unknown...)
 		for _, p := range m.below(path) {
 			if e, _ := m.r.base.get(p); e.uncovered {
 				moved = append(moved, claim{p, true})
@@ -152,23 +152,23 @@ func (m *model) step(e journal.Entry, i int, b *before) {
 			m.cells[to+strings.TrimPrefix(p, path)], m.cells[p] = m.cells[p], nil
 		}
 		for _, c := range moved {
-			if (len(moved) > 1 || c.free) && beneath(c.path, path) {
-				m.free = append(m.free, claim{to + strings.TrimPrefix(c.path, path), c.free})
+			if (len(moved) > 1 || c.unknown) && beneath(c.path, path) {
+				m.unknown = append(m.unknown, claim{to + strings.TrimPrefix(c.path, path), c.unknown})
 			}
 		}
-		m.know(path)
+		m.setKnown(path)
 	}
 }
 
-// folders records that another program made those parent folders of a path that an
-// operation found and the baseline lacks.
+// folders records parent folders of a path that the baseline lacks: another program made
+// them, because our own operation found them.
 func (m *model) folders(path string, b *before) {
 	for i := range path {
 		if path[i] != '/' {
 			continue
 		}
 		dir := path[:i]
-		if s := m.at(dir); (s == nil || s.typ != rootfs.TypeDir) && !m.isFree(dir) {
+		if s := m.at(dir); (s == nil || s.typ != rootfs.TypeDir) && !m.isUnknown(dir) {
 			made := &state{entry: entry{typ: rootfs.TypeDir}, anyMode: true}
 			m.outside(dir, s, made, b)
 			m.cells[dir] = made
@@ -196,7 +196,7 @@ func (m *model) made(e journal.Entry, i int, s *state, b *before) {
 		return
 	}
 	if op.Kind == journal.Restore || len(op.Nodes) == 0 {
-		m.free = append(m.free, claim{op.Path.String(), true})
+		m.unknown = append(m.unknown, claim{op.Path.String(), true})
 		return
 	}
 	if s != nil && s.typ != rootfs.TypeDir {
@@ -204,7 +204,7 @@ func (m *model) made(e journal.Entry, i int, s *state, b *before) {
 	} else if op.Nodes[0].Type != rootfs.TypeDir {
 		m.noFolder(op.Path.String(), s, b)
 	}
-	m.know(op.Path.String())
+	m.setKnown(op.Path.String())
 	for _, n := range op.Nodes {
 		next := &state{entry: entry{typ: n.Type, mode: n.Mode.Perm(), target: n.Target}, anyMode: n.Mode == 0 || n.Type != rootfs.TypeFile, version: n.Version, size: n.Size}
 		if n.Type == rootfs.TypeFile && n.Rel == "" {
@@ -221,7 +221,7 @@ func (m *model) made(e journal.Entry, i int, s *state, b *before) {
 // includes reports whether the baseline was read after an operation: it has the state
 // left by the operation, or by a later one on the same path.
 func (m *model) includes(s *state, op journal.Op) bool {
-	if s.name == "" { // not of the baseline
+	if s.name == "" { // not from the baseline
 		return false
 	}
 	if s.typ == rootfs.TypeSymlink {
@@ -240,20 +240,20 @@ func (m *model) outside(path string, was, now *state, b *before) {
 	b.ops = append(b.ops, ops...)
 }
 
-// isFree reports whether the expected state of a path is unknown. That includes paths that
-// were not covered: what appears there when the rules change may have existed before.
-func (m *model) isFree(path string) bool {
-	for _, c := range slices.Backward(m.free) {
+// isUnknown reports whether the expected state of a path is unknown. That includes paths that
+// were not covered: their files may have existed before the rules changed.
+func (m *model) isUnknown(path string) bool {
+	for _, c := range slices.Backward(m.unknown) {
 		if beneath(path, c.path) {
-			return c.free
+			return c.unknown
 		}
 	}
 	return !m.r.base.covered(path)
 }
 
-// know records that the state of a path is known again.
-func (m *model) know(path string) {
-	if len(m.free) > 0 {
-		m.free = append(m.free, claim{path, false})
+// setKnown records that the state of a path is known again.
+func (m *model) setKnown(path string) {
+	if len(m.unknown) > 0 {
+		m.unknown = append(m.unknown, claim{path, false})
 	}
 }

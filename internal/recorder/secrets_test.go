@@ -69,7 +69,7 @@ func TestSecretsAreNotKept(t *testing.T) {
 			at := closed[r.IntN(len(closed))]
 			switch r.IntN(6) {
 			case 0:
-				to := closed[r.IntN(len(closed))] // it may not be there
+				to := closed[r.IntN(len(closed))] // it may not exist
 				_ = os.Rename(filepath.Join(p.dir, at), filepath.Join(p.dir, to))
 			case 1:
 				_ = os.Remove(filepath.Join(p.dir, at))

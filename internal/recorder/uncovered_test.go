@@ -12,7 +12,7 @@ import (
 )
 
 // A file that existed while it was ignored or denied is not new when the rules change, and
-// going back leaves it.
+// going back does not delete it.
 func TestUncoveredFilesAreNotNew(t *testing.T) {
 	for _, c := range []struct {
 		name    string

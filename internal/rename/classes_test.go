@@ -11,8 +11,8 @@ import (
 )
 
 // Constructors and destructors are renamed with their class. A member that another type
-// may share by inheritance is doubtful. Imports determine the meaning of a name from
-// another file.
+// may share by inheritance is doubtful. Imports determine the meaning of a name that
+// another file defines.
 func TestFindInClasses(t *testing.T) {
 	ws := open(t, map[string]string{
 		"j/a/Foo.java":  "package a;\npublic class Foo extends Base {\n  private int n;\n  public Foo(int n) { this.n = n; }\n  public int get() { return n; }\n  static Foo make() { return new Foo(1); }\n  int twice() { return make().n + get(); }\n  Runnable r() { return new Runnable() { public void run() { get(); } }; }\n}\n",

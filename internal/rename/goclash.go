@@ -16,9 +16,8 @@ import (
 	"quarry/search"
 )
 
-// clash refuses a new name that would change the meaning of Go code. This is the case if a
-// local name would hide the new name, if the new name would hide an outer one, or if an
-// import already has it.
+// clash refuses a new name that would change the meaning of Go code: if a local name would
+// hide it, if it would hide an outer name, or if an import already has it.
 func (f *finder) clash(ctx context.Context, from Source) error {
 	if f.lang != "Go" {
 		return nil
@@ -77,17 +76,17 @@ type meaning struct {
 	what string // a description
 }
 
-// meanings holds what the occurrences of the new name refer to, before or after the
+// meanings holds the meanings of all occurrences of the new name, before or after the
 // rename.
 type meanings struct {
 	*checked
 	of       map[spot]meaning
-	imported map[string]int // files of the definition's package that import the name, and the line of the import
+	imported map[string]int // line of the import, by file of the definition's package that imports the name
 	member   bool           // the definition's type has a member with the new name
 }
 
-// meanings type-checks the packages of some files. The renamed places are read as having
-// the new name.
+// meanings type-checks the packages of some files. It treats the renamed places as if
+// they had the new name.
 func (f *finder) meanings(ctx context.Context, from Source, paths []string, renamed map[spot]bool) (*meanings, error) {
 	list, err := f.packages(ctx, from)
 	if err != nil {
@@ -99,7 +98,7 @@ func (f *finder) meanings(ctx context.Context, from Source, paths []string, rena
 }
 
 // look records the meanings of the new name in a file.
-func (m *meanings) look(s *sight) {
+func (m *meanings) look(s *checkedFile) {
 	name := m.f.q.New
 	ast.Inspect(s.ast, func(n ast.Node) bool {
 		if id, ok := n.(*ast.Ident); ok && id.Name == name {
@@ -140,7 +139,7 @@ func hasMember(t types.Type, name string) bool {
 	return false
 }
 
-func (m *meanings) meaning(id *ast.Ident, s *sight) meaning {
+func (m *meanings) meaning(id *ast.Ident, s *checkedFile) meaning {
 	obj := s.info.Defs[id]
 	if obj == nil {
 		obj = s.info.Uses[id]
@@ -172,7 +171,7 @@ func (f *finder) compared(ctx context.Context, from Source, before, after *meani
 		return f.refuse(p, line, "an import has it, and a package can't have the same name")
 	}
 	if before.member {
-		d := &f.meant[0]
+		d := &f.targets[0]
 		return f.refuse(d.Path, d.Line, f.container+" has a member of that name")
 	}
 	places := make([]spot, 0, len(after.of)+len(before.of))
@@ -192,7 +191,7 @@ func (f *finder) compared(ctx context.Context, from Source, before, after *meani
 		case renamed[at] && f.types[at].class != sure: // its meaning is unknown
 		case renamed[at] && f.ours[now.at]:
 		case renamed[at] && now.what == "":
-			why = "the place could not be told from another name"
+			why = "the meaning of the place would be unknown"
 		case renamed[at]:
 			why = "the place would mean " + now.what
 		case was.at == now.at && was.what == now.what:

@@ -11,8 +11,8 @@ import (
 )
 
 // A new name is refused, with the place, if a local name, an import or an embedded type
-// would hide it, or if it would hide another. After an accepted rename, all code must
-// have the same meaning.
+// would hide it, or if it would hide another name. Accepted renames keep the meaning of
+// all code.
 func TestRefusedClashes(t *testing.T) {
 	const gomod = "module m\n\ngo 1.22\n"
 	for _, c := range []struct {

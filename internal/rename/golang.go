@@ -58,7 +58,7 @@ func (f *finder) allowed(ctx context.Context, from Source) error {
 		return err
 	}
 	for _, s := range r.Symbols {
-		if s.Name == f.q.New && symbols.Language(s.Path, nil) == "Go" && group(&s) == group(&f.meant[0]) {
+		if s.Name == f.q.New && symbols.Language(s.Path, nil) == "Go" && group(&s) == group(&f.targets[0]) {
 			return fault.New(fault.InvalidArgument, fmt.Sprintf("%s is defined already: %s:%d", qualified(&s), fault.Printable(s.Path), s.Line), "choose another name")
 		}
 	}
@@ -93,17 +93,16 @@ func (c *code) judgeUntyped() (class, string) {
 	return doubtful, "its types are not known"
 }
 
-var besides = regexp.MustCompile(`(?m)^package \w+_test\b`)
+var externalTest = regexp.MustCompile(`(?m)^package \w+_test\b`)
 
-// besides reports whether the file belongs to the external test package of the
+// inExternalTest reports whether the file belongs to the external test package of the
 // definition's package.
-func (c *code) besides() bool {
-	return strings.HasSuffix(c.path, "_test.go") && !strings.HasSuffix(c.meant[0].Path, "_test.go") && besides.Match(c.text)
+func (c *code) inExternalTest() bool {
+	return strings.HasSuffix(c.path, "_test.go") && !strings.HasSuffix(c.targets[0].Path, "_test.go") && externalTest.Match(c.text)
 }
 
 func (f *finder) exported() bool { return token.IsExported(f.name) }
 
-// isType reports whether the definition is a type.
 func (f *finder) isType() bool { return isType(f.kind) }
 
 // opener returns the index of the innermost bracket that is open at token k, or -1.

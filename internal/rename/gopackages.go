@@ -37,7 +37,7 @@ type packages struct {
 	set      *token.FileSet
 	imported map[string]*types.Package // by folder; nil while a package is being read
 	read     int
-	renamed  map[spot]bool // names to read as the new name
+	renamed  map[spot]bool // names to treat as the new name
 	fresh    string
 }
 

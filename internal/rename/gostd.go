@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// asked lists methods that packages of Go's library call if a type has them, with their
-// parameters and results; * is any. The library's interfaces are not read, so without this
-// list such a method would look like any other.
-var asked = []struct{ packages, form, names string }{
+// libraryMethods lists methods that packages of Go's library call if a type has them, with
+// their parameters and results; * is any. The list is needed because the library's
+// interfaces are not read.
+var libraryMethods = []struct{ packages, form, names string }{
 	{"sort container/heap", "() int", "Len"}, {"sort container/heap", "(int, int) bool", "Less"}, {"sort container/heap", "(int, int)", "Swap"},
 	{"container/heap", "(any)", "Push"}, {"container/heap", "() any", "Pop"},
 	{"", "() string", "Error"}, {"fmt", "() string", "String GoString"}, {"fmt", "*", "Format Scan"},
@@ -26,9 +26,9 @@ var asked = []struct{ packages, form, names string }{
 	{"io/fs", "*", "Open Stat ReadDir ReadFile Glob Sub Name Mode ModTime IsDir Sys Type Info"}, {"context", "*", "Deadline Done Err Value"},
 }
 
-// mayBeAsked reports whether an imported package of the library may call fn through an
+// mayBeCalled reports whether an imported package of the library may call fn through an
 // interface.
-func mayBeAsked(fn *types.Func) bool {
+func mayBeCalled(fn *types.Func) bool {
 	sig := fn.Signature()
 	if sig.Recv() == nil {
 		return false
@@ -41,7 +41,7 @@ func mayBeAsked(fn *types.Func) bool {
 		return types.NewTuple(vars...)
 	}
 	form := strings.TrimPrefix(types.TypeString(types.NewSignatureType(nil, nil, nil, unnamed(sig.Params()), unnamed(sig.Results()), sig.Variadic()), nil), "func")
-	for _, a := range asked {
+	for _, a := range libraryMethods {
 		if !slices.Contains(strings.Fields(a.names), fn.Name()) || a.form != "*" && a.form != form {
 			continue
 		}

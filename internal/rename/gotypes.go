@@ -51,7 +51,7 @@ func (f *finder) checkTypes(ctx context.Context, from Source, paths []string) er
 	}
 	c := &checked{packages: list, f: f, ours: map[spot]bool{}, verdicts: map[spot]verdict{}, methods: map[spot]bool{}}
 	f.ours = c.ours
-	for _, d := range f.meant {
+	for _, d := range f.targets {
 		text, err := from.ReadBytes(ctx, d.Path, maxText)
 		if err != nil {
 			return err
@@ -94,18 +94,18 @@ func (c *checked) dirs(paths []string) (dirs []string) {
 	return dirs
 }
 
-// sight is a file, as part of a package that was type-checked.
-type sight struct {
+// checkedFile is a file of a type-checked package.
+type checkedFile struct {
 	*goFile
 	pkg   *types.Package
 	info  *types.Info
 	guess bool // the file is not built for any of the platforms
 }
 
-// each type-checks the packages in folders. It calls look once for each file, as part of
-// the first platform that the file is built for. Verdicts for files that aren't built for
-// any platform are only guesses.
-func (c *checked) each(ctx context.Context, dirs []string, look func(*sight)) error {
+// each type-checks the packages in folders. It calls look once for each file, with its
+// types on the first platform that the file is built for. Verdicts for files that aren't
+// built for any platform are only guesses.
+func (c *checked) each(ctx context.Context, dirs []string, look func(*checkedFile)) error {
 	for _, dir := range dirs {
 		byName := map[string][]*goFile{}
 		var names []string
@@ -134,10 +134,10 @@ func (c *checked) each(ctx context.Context, dirs []string, look func(*sight)) er
 }
 
 // variants type-checks the files of one package for each platform.
-func (c *checked) variants(ctx context.Context, dir, name string, files []*goFile, with map[string]*types.Package, look func(*sight)) {
+func (c *checked) variants(ctx context.Context, dir, name string, files []*goFile, with map[string]*types.Package, look func(*checkedFile)) {
 	imported := c.importPath(dir)
 	own, pkg := imported, (*types.Package)(nil)
-	if tested, ok := strings.CutSuffix(name, "_test"); ok { // package x_test imports x including its internal tests
+	if tested, ok := strings.CutSuffix(name, "_test"); ok { // package x_test imports x with its internal tests
 		pkg = with[tested]
 		imported += "_test"
 	}
@@ -172,7 +172,7 @@ func (c *checked) variants(ctx context.Context, dir, name string, files []*goFil
 			with[name] = pkg
 		}
 		for _, f := range fresh {
-			look(&sight{f, pkg, info, guess})
+			look(&checkedFile{f, pkg, info, guess})
 		}
 	}
 }
@@ -187,7 +187,7 @@ func (c *checked) spotOf(at token.Pos) spot {
 }
 
 // embedded adds struct fields that embed one of our types, which gives them its name.
-func (c *checked) embedded(f *sight) {
+func (c *checked) embedded(f *checkedFile) {
 	info := f.info
 	ast.Inspect(f.ast, func(n ast.Node) bool {
 		s, ok := n.(*ast.StructType)
@@ -225,7 +225,7 @@ func embeddedName(t ast.Expr) *ast.Ident {
 }
 
 // judge records a verdict for each occurrence of the name in a file.
-func (c *checked) judge(f *sight) {
+func (c *checked) judge(f *checkedFile) {
 	selected := map[*ast.Ident]*ast.SelectorExpr{}
 	keys := map[*ast.Ident]bool{}
 	ast.Inspect(f.ast, func(n ast.Node) bool {
@@ -251,7 +251,7 @@ func (c *checked) judge(f *sight) {
 }
 
 // name judges one occurrence of the name.
-func (c *checked) name(id *ast.Ident, f *sight, in *ast.SelectorExpr, key bool) verdict {
+func (c *checked) name(id *ast.Ident, f *checkedFile, in *ast.SelectorExpr, key bool) verdict {
 	info := f.info
 	at := c.spotOf(id.Pos())
 	obj, defines := info.Defs[id]
@@ -275,7 +275,7 @@ func (c *checked) name(id *ast.Ident, f *sight, in *ast.SelectorExpr, key bool) 
 		if in != nil && info.Selections[in] != nil && uncertain(info.Selections[in]) {
 			return verdict{doubtful, "an embedded type is not known"}
 		}
-		if fn, ok := obj.(*types.Func); ok && defines && !ofInterface(fn) && mayBeAsked(fn) {
+		if fn, ok := obj.(*types.Func); ok && defines && !ofInterface(fn) && mayBeCalled(fn) {
 			return verdict{doubtful, "Go's library may ask for a method of this name"}
 		}
 		return verdict{sure, ""}
@@ -297,7 +297,7 @@ func ofInterface(obj types.Object) bool {
 
 // unresolved judges a name whose object is unknown. If the checker doesn't know x, it
 // skips T in x.(p.T); in this case the scope tells whether p is our package.
-func (c *checked) unresolved(f *sight, in *ast.SelectorExpr, key bool) verdict {
+func (c *checked) unresolved(f *checkedFile, in *ast.SelectorExpr, key bool) verdict {
 	info := f.info
 	own := path.Dir(f.path) == c.f.at
 	member := c.f.container != ""

@@ -8,8 +8,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// In Go, types decide: results of functions, fields, elements, embedded types, files for
-// other systems, and internal and external tests.
+// In Go, places are classified by types: of function results, fields, elements, embedded
+// types, in files for other systems, and in internal and external tests.
 func TestFindByTypes(t *testing.T) {
 	ws := open(t, map[string]string{
 		"go.mod": "module example.com/m\n",
@@ -134,8 +134,8 @@ func TestRefusedNames(t *testing.T) {
 	}
 }
 
-// A method that Go's library may call through an interface is doubtful. With other
-// parameters or results it is not.
+// A method that Go's library may call through an interface is doubtful. It is not
+// doubtful with other parameters or results.
 func TestMethodsTheLibraryAsksFor(t *testing.T) {
 	ws := open(t, map[string]string{
 		"go.mod": "module m\n\ngo 1.24\n",

@@ -16,8 +16,8 @@ type origin struct {
 	modules map[string]verdict // verdicts for the name after a module's name and a dot
 }
 
-// imports determines, by the file's imports, where the renamed name comes from. The
-// result is cached.
+// imports determines where the renamed name comes from according to the file's imports.
+// The result is cached.
 func (c *code) imports() *origin {
 	if c.from != nil {
 		return c.from
@@ -42,9 +42,9 @@ func (c *code) imports() *origin {
 	return c.from
 }
 
-// carry finds the files that import the name from the definition's file, directly or
-// through others, so that further files can import it from them.
-func (f *finder) carry(ctx context.Context, from Source, paths []string) error {
+// findCarriers finds the files from which the name can be imported: they import it from
+// the definition's file, directly or through others.
+func (f *finder) findCarriers(ctx context.Context, from Source, paths []string) error {
 	if f.member || !slices.Contains([]string{"Python", "JavaScript", "TypeScript"}, f.lang) {
 		return nil
 	}
@@ -141,7 +141,7 @@ func (c *code) importsByPackage() {
 }
 
 // whole returns the definition's name, qualified by its container.
-func (f *finder) whole() string { return qualified(&f.meant[0]) }
+func (f *finder) whole() string { return qualified(&f.targets[0]) }
 
 // importsOfPython reads Python's import and from statements.
 func (c *code) importsOfPython() {
@@ -206,10 +206,10 @@ func (c *code) module(name string) verdict {
 		for range dots - 1 {
 			up = path.Dir(up)
 		}
-		return c.passes(path.Join(up, at[dots:]), name)
+		return c.judgeFile(path.Join(up, at[dots:]), name)
 	}
 	for root := c.dir; ; root = path.Dir(root) {
-		if v := c.passes(path.Join(root, at), name); v.class == sure || root == "." || root == "/" {
+		if v := c.judgeFile(path.Join(root, at), name); v.class == sure || root == "." || root == "/" {
 			if v.class != sure && !strings.HasSuffix(strings.TrimSuffix(stem(c.home), "/__init__"), "/"+at) {
 				v = verdict{left, "of " + name}
 			}
@@ -218,9 +218,9 @@ func (c *code) module(name string) verdict {
 	}
 }
 
-// passes judges a file, given by its path without extension: whether it defines the name
-// or imports it from the definition.
-func (c *code) passes(at, shown string) verdict {
+// judgeFile judges a file, given by its path without extension: whether it defines the
+// name or imports it from the definition.
+func (c *code) judgeFile(at, shown string) verdict {
 	for _, p := range []string{at, at + "/index", at + "/__init__"} {
 		if c.carriers[p] {
 			return verdict{sure, ""}
@@ -250,8 +250,8 @@ func (c *code) importsOfScript() {
 		v := verdict{doubtful, "imported from " + src}
 		if strings.HasPrefix(src, ".") {
 			at := path.Join(c.dir, src)
-			if v = c.passes(at, src); v.class != sure && slices.Contains([]string{".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".mts"}, path.Ext(at)) {
-				v = c.passes(stem(at), src)
+			if v = c.judgeFile(at, src); v.class != sure && slices.Contains([]string{".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".mts"}, path.Ext(at)) {
+				v = c.judgeFile(stem(at), src)
 			}
 		}
 		first := k - 1

@@ -31,7 +31,7 @@ func (c *code) judgeDefinition(d *symbols.Symbol) (class, string) {
 			return sure, ""
 		}
 		return left, "constructs another"
-	case slices.ContainsFunc(c.meant, func(s search.Symbol) bool { return s.Path == c.path && s.Line == d.Line && s.Container == d.Container }):
+	case slices.ContainsFunc(c.targets, func(s search.Symbol) bool { return s.Path == c.path && s.Line == d.Line && s.Container == d.Container }):
 		if why := c.inherited(d); why != "" {
 			return doubtful, why
 		}
@@ -119,9 +119,9 @@ func (c *code) bases(d *symbols.Symbol) (names []string) {
 	return names
 }
 
-// derives reports whether no base type of t, direct or indirect, has the name. It returns
-// false if some base types are unknown.
-func (c *code) derives(ctx context.Context, from Source, t *symbols.Symbol, seen map[string]bool) bool {
+// basesLack reports whether no base type of t, direct or indirect, has a member of the
+// name. It returns false if some base types are unknown.
+func (c *code) basesLack(ctx context.Context, from Source, t *symbols.Symbol, seen map[string]bool) bool {
 	for _, base := range c.bases(t) {
 		if seen[base] {
 			continue
@@ -140,7 +140,7 @@ func (c *code) derives(ctx context.Context, from Source, t *symbols.Symbol, seen
 			return false
 		}
 		i := slices.IndexFunc(in.defs, func(d symbols.Symbol) bool { return d.Name == base && d.Line == types[0].Line })
-		if i < 0 || !in.derives(ctx, from, &in.defs[i], seen) {
+		if i < 0 || !in.basesLack(ctx, from, &in.defs[i], seen) {
 			return false
 		}
 	}
@@ -298,7 +298,7 @@ func (c *code) judgeNamed(i int, before string) (class, string) {
 		return doubtful, "declared in this function too"
 	case !c.isType() && implicit(c.Language) && c.typeAt(c.Tokens[i].Start) != nil && slices.ContainsFunc(c.same, func(s search.Symbol) bool { return s.Container != c.container }):
 		return doubtful, "a member may have the name"
-	case slices.ContainsFunc(c.meant, func(s search.Symbol) bool { return s.Path == c.path }):
+	case slices.ContainsFunc(c.targets, func(s search.Symbol) bool { return s.Path == c.path }):
 		return sure, ""
 	}
 	return o.rest.class, o.rest.why

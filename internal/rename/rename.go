@@ -2,8 +2,9 @@
 //
 // It knows tokens and the table of definitions. For Go it also knows the types in the
 // definition's module, but not those of other modules and of the library. Every occurrence
-// of the name is classified: sure, if it certainly means the definition; doubtful, if that
-// can't be decided; and left, if it means something else. Strings are never changed.
+// of the name is classified: sure, if it certainly refers to the definition; doubtful, if
+// that can't be decided; and left, if it refers to something else. Strings are never
+// changed.
 package rename
 
 import (
@@ -102,7 +103,7 @@ func Find(ctx context.Context, from Source, q Query) (*Plan, error) {
 		return nil, err
 	}
 	paths = append(paths, long...)
-	if err := f.carry(ctx, from, paths); err != nil {
+	if err := f.findCarriers(ctx, from, paths); err != nil {
 		return nil, err
 	}
 	if err := f.checkTypes(ctx, from, paths); err != nil {
@@ -132,14 +133,14 @@ type finder struct {
 	home            string // the definition's file, package and container
 	pkg             string
 	member          bool            // the definition is a member of a type
-	bare            bool            // the member's type has no base type with such a member
+	bare            bool            // no base type of the member's type has such a member
 	keyed           bool            // the definition is a member of an object without a type
 	local           *symbols.Symbol // the function that contains the definition
 	alone           bool            // no other definition has the name
 	rivals          bool            // another type or namespace has the same name as the container
 	carriers        map[string]bool // files, without extensions, from which the name can be imported
 	same            []search.Symbol
-	meant           []search.Symbol // the definitions to rename
+	targets         []search.Symbol // the definitions to rename
 	mod             string          // path of the Go module
 	modDir          string
 	types           map[spot]verdict // verdicts by Go's types
@@ -185,20 +186,20 @@ func (f *finder) take(ctx context.Context, from Source, p string) (*code, []byte
 		if ctx.Err() != nil {
 			return nil, nil, context.Cause(ctx)
 		}
-		return nil, nil, fault.New(fault.TooLarge, fmt.Sprintf("%s is too large to be read as code", p), "leave it out by a path")
+		return nil, nil, fault.New(fault.TooLarge, fmt.Sprintf("%s is too large to be read as code", p), "exclude it by a path")
 	}
 	var whole bool
 	if c.defs, whole = symbols.Until(func() bool { return ctx.Err() != nil }, p, text); ctx.Err() != nil {
 		return nil, nil, context.Cause(ctx)
 	} else if !whole {
-		return nil, nil, fault.New(fault.TooLarge, fmt.Sprintf("the definitions of %s can't be read to their end", fault.Printable(p)), "leave it out by a path")
+		return nil, nil, fault.New(fault.TooLarge, fmt.Sprintf("the definitions of %s can't be read to their end", fault.Printable(p)), "exclude it by a path")
 	}
 	c.byName = map[int]*symbols.Symbol{}
 	for k := range c.defs {
 		c.byName[c.defs[k].NameAt] = &c.defs[k]
 	}
 	if n := countWords(string(text), f.name); n*len(c.defs) > maxCompared {
-		return nil, nil, fault.New(fault.TooLarge, fmt.Sprintf("%s has the name %d times and %d definitions", fault.Printable(p), n, len(c.defs)), "leave it out by a path")
+		return nil, nil, fault.New(fault.TooLarge, fmt.Sprintf("%s has the name %d times and %d definitions", fault.Printable(p), n, len(c.defs)), "exclude it by a path")
 	}
 	return c, data, nil
 }
@@ -214,7 +215,7 @@ func (f *finder) file(ctx context.Context, from Source, p string) error {
 	add := func(list *[]Place, at int, why string, rename bool) {
 		pl := c.place(at, why)
 		*list = append(*list, pl)
-		if rename && lang == "Go" && f.crossing == nil && (c.dir != c.at || c.besides()) {
+		if rename && lang == "Go" && f.crossing == nil && (c.dir != c.at || c.inExternalTest()) {
 			f.crossing = &pl
 		}
 		if rename {

@@ -46,7 +46,7 @@ func (f *finder) target(ctx context.Context, from Source) error {
 		}
 		groups[group(&s)] = append(groups[group(&s)], s)
 	}
-	if given && f.container == "" && len(groups) > 1 { // prefer the one at the top level of the file
+	if given && f.container == "" && len(groups) > 1 { // prefer the definition at the top level of the file
 		maps.DeleteFunc(groups, func(_ string, g []search.Symbol) bool { return g[0].Container != "" })
 	}
 	switch len(groups) {
@@ -70,19 +70,19 @@ func (f *finder) target(ctx context.Context, from Source) error {
 	for key := range groups {
 		for _, s := range f.same { // all definitions in the group
 			if group(&s) == key {
-				f.meant = append(f.meant, s)
+				f.targets = append(f.targets, s)
 			}
 		}
 	}
-	if i := slices.IndexFunc(f.meant, func(s search.Symbol) bool { return strings.HasPrefix(path.Ext(s.Path), ".h") }); i > 0 {
-		f.meant[0], f.meant[i] = f.meant[i], f.meant[0] // begin with the one in the type's header
+	if i := slices.IndexFunc(f.targets, func(s search.Symbol) bool { return strings.HasPrefix(path.Ext(s.Path), ".h") }); i > 0 {
+		f.targets[0], f.targets[i] = f.targets[i], f.targets[0] // begin with the declaration in the header
 	}
-	d := &f.meant[0]
+	d := &f.targets[0]
 	f.out.Definition, f.container, f.kind, f.at = *d, d.Container, d.Kind, path.Dir(d.Path)
 	f.lang, f.home = symbols.Language(d.Path, nil), d.Path
 	f.alone = !slices.ContainsFunc(f.same, func(s search.Symbol) bool {
 		lang := symbols.Language(s.Path, nil)
-		return !slices.Contains(f.meant, s) && (lang == f.lang || related(lang, f.lang))
+		return !slices.Contains(f.targets, s) && (lang == f.lang || related(lang, f.lang))
 	})
 	if f.lang == "Go" {
 		return nil
@@ -106,16 +106,16 @@ func (f *finder) surroundings(ctx context.Context, from Source) error {
 		if t := c.typeAt(d.NameAt); (t == nil || t.Name != last(f.container)) && (f.kind == "method" || f.kind == "field") && (c.lang == "JavaScript" || c.lang == "TypeScript") {
 			f.member, f.keyed = true, true
 		} else if t != nil && t.Name == last(f.container) {
-			f.member, f.bare = true, c.derives(ctx, from, t, map[string]bool{})
+			f.member, f.bare = true, c.basesLack(ctx, from, t, map[string]bool{})
 		} else if in := c.outermost(d.NameAt - 1); in != nil && in.NameAt != d.NameAt && f.container != "" && (in.Name == last(f.container) || strings.Contains(f.container, in.Name)) {
 			f.local = in
 		}
 	}
 	if strings.Contains(f.container, ".") && !f.member && f.local == nil || c.lang == "C++" && f.container != "" && !f.member && f.kind != "function" && f.kind != "prototype" && !f.isType() {
-		f.member = true // its class is declared in another file
+		f.member = true // its class is in another file
 	}
 	f.carriers = map[string]bool{}
-	for _, d := range f.meant {
+	for _, d := range f.targets {
 		f.carriers[stem(d.Path)] = true
 	}
 	if f.container == "" {

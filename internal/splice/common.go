@@ -1,6 +1,6 @@
 package splice
 
-// Prefix returns how many bytes a and b begin with alike.
+// Prefix returns the length of the common prefix of a and b.
 func Prefix[T ~string | ~[]byte](a, b T) int {
 	n := min(len(a), len(b))
 	for i := range n {
@@ -11,14 +11,14 @@ func Prefix[T ~string | ~[]byte](a, b T) int {
 	return n
 }
 
-// Ends returns how many bytes a and b begin with alike, and how many of the
-// others they end with alike: what is between them differs.
+// Ends returns the length of the common prefix of a and b, and that of the common suffix
+// of the rest.
 func Ends[T ~string | ~[]byte](a, b T) (prefix, suffix int) {
 	prefix = Prefix(a, b)
 	return prefix, Suffix(a[prefix:], b[prefix:])
 }
 
-// Suffix returns how many bytes a and b end with alike.
+// Suffix returns the length of the common suffix of a and b.
 func Suffix[T ~string | ~[]byte](a, b T) int {
 	n := min(len(a), len(b))
 	for i := range n {

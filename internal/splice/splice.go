@@ -1,5 +1,4 @@
-// Package splice replaces spans of bytes and nothing else: every byte outside the
-// spans is the same afterwards, by construction.
+// Package splice replaces spans of bytes. It never changes bytes outside the spans.
 package splice
 
 import (
@@ -10,10 +9,10 @@ import (
 // Span is a half-open range of byte offsets.
 type Span struct{ Start, End int }
 
-// Len is the number of bytes in the span.
+// Len returns the number of bytes in the span.
 func (s Span) Len() int { return s.End - s.Start }
 
-// In returns the bytes of text the span covers.
+// In returns the bytes of text in the span.
 func (s Span) In(text []byte) []byte { return text[s.Start:s.End] }
 
 // Splice replaces the bytes of a span.
@@ -22,15 +21,15 @@ type Splice struct {
 	New string
 }
 
-// Apply returns text with the splices made. They may come in any order;
-// overlapping or out-of-range ones are an error.
+// Apply returns text with the splices applied. They may be in any order. It is an error
+// if they overlap or are out of range.
 func Apply(text []byte, splices []Splice) ([]byte, error) {
 	sorted := slices.Clone(splices)
 	slices.SortStableFunc(sorted, func(a, b Splice) int { return a.Start - b.Start })
 	size, at := len(text), 0
 	for _, s := range sorted {
 		if s.Start < at || s.End < s.Start || s.End > len(text) {
-			return nil, fmt.Errorf("splice %d-%d overlaps another or leaves the text of %d bytes", s.Start, s.End, len(text))
+			return nil, fmt.Errorf("splice %d-%d overlaps another or is outside the text of %d bytes", s.Start, s.End, len(text))
 		}
 		size += len(s.New) - s.Len()
 		at = s.End
@@ -44,18 +43,18 @@ func Apply(text []byte, splices []Splice) ([]byte, error) {
 	return append(out, text[at:]...), nil
 }
 
-// Text is a text as parts of a base and new bytes between them, so that after any
-// number of splices the bytes of the base that nobody named are known.
+// Text is a text that consists of parts of a base, in order, and new bytes between them.
+// So after any number of splices it can be expressed as splices of the base.
 type Text []piece
 
-// piece is the bytes [start, end) of the base, or new ones.
+// piece is the bytes [start, end) of the base or, if fresh is set, the new bytes text.
 type piece struct {
 	start, end int
 	text       []byte
 	fresh      bool
 }
 
-// Base is a base of so many bytes, unchanged.
+// Base returns an unchanged base of size bytes.
 func Base(size int) Text { return Text{{start: 0, end: size}} }
 
 func (p piece) size() int {
@@ -65,7 +64,7 @@ func (p piece) size() int {
 	return p.end - p.start
 }
 
-// Apply makes splices of the text as it is now. They come in order and don't
+// Apply applies splices, which refer to the present text. They must be in order and not
 // overlap.
 func (t Text) Apply(splices []Splice) Text {
 	out := make(Text, 0, len(t)+2*len(splices))
@@ -74,7 +73,7 @@ func (t Text) Apply(splices []Splice) Text {
 			out = append(out, p)
 		}
 	}
-	at, i, used := 0, 0, 0 // how far the text was taken: t[i] up to used
+	at, i, used := 0, 0, 0 // at is the offset in t, at which the piece t[i] was used up to used
 	take := func(until int, keep bool) {
 		for at < until && i < len(t) {
 			n := min(until-at, t[i].size()-used)
@@ -104,8 +103,8 @@ func (p piece) cut(from, to int) piece {
 	return piece{start: p.start + from, end: p.start + to}
 }
 
-// Splices are those that make the text of a base of this size. Parts of the base
-// never change places, so gaps between them are what was replaced.
+// Splices returns the splices that turn a base of the given size into the text. They
+// replace the gaps between the remaining parts of the base.
 func (t Text) Splices(size int) []Splice {
 	var out []Splice
 	at := 0

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// Splices made one list after another are, as splices of the base, the same text.
+// Several lists of splices, applied one after the other, give the same text as the
+// resulting splices of the base.
 func TestText(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {

@@ -1,5 +1,5 @@
-// Package strangers bounds the connections of an HTTP server that have not shown the
-// token. A connection that has shown it is never closed for others.
+// Package strangers limits the number of connections to an HTTP server that have not sent
+// the token. A connection that has sent it is never closed in favor of others.
 package strangers
 
 import (
@@ -9,13 +9,13 @@ import (
 	"sync"
 )
 
-// Max is how many connections may be open that have not shown the token.
-// With more, the oldest of them is closed: thousands that do nothing would use up the
-// process's files and shut everyone else out.
+// Max is the maximum number of open connections that have not sent the token. Beyond it,
+// the oldest one is closed: thousands of idle connections would use up the process's file
+// handles and lock out other clients.
 const Max = 128
 
-// Conns are the open connections without a token. The zero value has none; it is
-// safe for concurrent use.
+// Conns holds the open connections that have not sent the token. The zero value is ready
+// to use. It is safe for concurrent use.
 type Conns struct {
 	mu    sync.Mutex
 	order []net.Conn // the oldest first; guarded by mu
@@ -23,7 +23,7 @@ type Conns struct {
 
 type connKey struct{}
 
-// Watch sets the hooks of a server that has not been started.
+// Watch sets the hooks of a server. The server must not have been started.
 func (s *Conns) Watch(server *http.Server) {
 	server.ConnContext, server.ConnState = s.arrived, s.changed
 }
@@ -43,7 +43,7 @@ func (s *Conns) arrived(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, c)
 }
 
-// Known takes the connection of a request that has the token off the list.
+// Known removes the connection of a request that has the token.
 func (s *Conns) Known(r *http.Request) {
 	if c, ok := r.Context().Value(connKey{}).(net.Conn); ok {
 		s.drop(c)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// No configuration file in a workspace can give access to files that the owner's policy closes.
+// No configuration file in a workspace can give access to files that the user's policy closes.
 func TestWorkspaceCantConfigure(t *testing.T) {
 	dir, home := stress.FastDir(t), stress.FastDir(t)
 	lax := "[mcp]\nallow = [\"**\"]\nforce = true\nread-only = false\n"

@@ -13,8 +13,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// Folders may be nested deeper than the maximum path length. Deleting or moving them first examines
-// their content, in time linear in their number.
+// Folders may be nested deeper than the maximum path length. Before deleting or moving them, their
+// content is examined, in time linear in their number.
 func TestDeepFolders(t *testing.T) {
 	stress.SkipTiny(t)
 	stress.NeedsUnix(t, "3,000 folders in each other")

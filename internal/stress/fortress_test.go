@@ -130,7 +130,7 @@ func (f *fortress) refill() {
 	}
 	for name, target := range links {
 		if runtime.GOOS == "windows" {
-			break // they need a privilege on Windows, and Wine can't make them
+			break // symlinks need a privilege on Windows, and Wine can't make them
 		}
 		if err := os.Symlink(target, filepath.Join(f.dir, filepath.FromSlash(name))); err != nil {
 			f.t.Fatal(err)
@@ -148,7 +148,7 @@ func (f *fortress) closed() map[string]string {
 		inside, in := strings.CutPrefix(rel, "ws/")
 		switch {
 		case len(p) > 3000 && in:
-			return fs.SkipDir // too long for any call except openat
+			return fs.SkipDir // too long a path for any call except openat
 		case err != nil:
 			got[rel] = err.Error()
 		case in && !isClosed(inside, d.IsDir()):

@@ -25,8 +25,8 @@ import (
 	"quarry/search"
 )
 
-// hostileKinds are things that may be in place of the small text file that a program expects. Each
-// make function creates one at name. outside is a folder next to the workspace with secrets.
+// hostileKinds are things that may replace the small text file that a program expects. Each make
+// function creates one at name. outside is a folder next to the workspace with secrets.
 var hostileKinds = []struct {
 	name string
 	put  func(t *testing.T, name, outside string) error

@@ -15,8 +15,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// A server has thirty roots, each with an index. A search covers all of them, a change affects only
-// the root it names, and so does its undo. All close in time.
+// A server has thirty roots, each with an index. A search covers all of them, and a change and its
+// undo affect only the root they name. All close in time.
 func TestThirtyRoots(t *testing.T) {
 	stress.SkipTiny(t)
 	const n = 30

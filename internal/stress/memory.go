@@ -14,8 +14,8 @@ const memory = "/dev/shm"
 // in-memory file system often has only 64 MB.
 const enough = 2 << 30
 
-// InMemory puts the temporary files of a test program into memory. It is for tests that don't
-// depend on the disk: if a process is killed, the same files remain. Call it from TestMain. It
+// InMemory puts the temporary files of a test program into memory. Call it from TestMain of
+// tests that don't need a real disk; killing a process leaves the same files in memory. It
 // respects a TMPDIR set by the user, and leaves benchmarks on the disk.
 func InMemory() {
 	if !flag.Parsed() {

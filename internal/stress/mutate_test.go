@@ -54,7 +54,7 @@ var mutations = []mutation{
 		[]edit{replace("outsideError", "root = config.FindRoot(config.ExistingDir(filepath.Dir(real)))\nrel, _ = env.Below(root, real)")}, "./internal/cli", "TestScripts/promises"},
 	{"a pipe is searched", "internal/cli/env", "Streams.InputGiven", []edit{never("ModeNamedPipe")}, "./internal/cli", "TestPipedInput"},
 	{"undo and redo know the file that moved", "internal/journal", "keeper.surveyOp", []edit{without("Rename Trash")}, "./internal/changer", "TestRedoOfDeletionRefusesForeignChange"},
-	{"undo of a move knows its file", "internal/journal", "keeper.know", []edit{skip("hashFile")}, "./internal/changer", "TestUndoOfMoveRefusesReplacedDestination"},
+	{"undo of a move knows its file", "internal/journal", "keeper.identify", []edit{skip("hashFile")}, "./internal/changer", "TestUndoOfMoveRefusesReplacedDestination"},
 	{"the order in a trash", "internal/trash", "Bin.List", []edit{instead("ChangeTime Compare", "0")}, "./internal/trash", "TestNewestFirstWithinASecond"},
 	{"~/ in paths", "internal/cli/env", "RootPath", []edit{instead("ExpandHome Getenv", "p")}, "./internal/cli/agents", "TestHomeInPaths"},
 	{"other white space needs one place", "internal/textedit", "planner.otherSpace", []edit{skip("place 0 -trusted -twin")}, "./internal/textedit", "TestOtherSpace"},

@@ -54,8 +54,8 @@ var (
 		forged + " needle\n" + "## " + forged + " needle\nneedle\v" + forged + "\f" + forged + "\u2028" + forged + "\u0085" + forged + "\n"
 )
 
-// unsafeOn describes what in s would affect a terminal or mislead a model; "" if nothing. It
-// ignores the program's own colours.
+// unsafeOn describes the part of s that would affect a terminal or mislead a model, or
+// returns "". It ignores the program's own colours.
 func unsafeOn(s string) string {
 	for i, r := range s {
 		switch {
@@ -92,7 +92,7 @@ func forgedIn(s string) bool {
 func hostileTree(t testing.TB, text string) string {
 	t.Helper()
 	dir := stress.FastDir(t)
-	// Some tools show these texts as a whole: a note, a definition, properties, a heading.
+	// Some tools show these texts completely: a note, a definition, properties, a heading.
 	put(t, filepath.Join(dir, "note.md"), "---\nneedle: |\n  "+forged+"\n\"a\\n"+forged+"\": [\"b\\n"+forged+"\"]\ntags: [\"t\\n"+forged+"\"]\naliases: [\"u\\n"+forged+"\"]\n---\n# needle\n\n"+text+forged+"\n\nneedle [[note]] #needle\n")
 	put(t, filepath.Join(dir, "code.go"), "package p\n\n// needle\nfunc needle() {\n"+text+forged+"\n}\n")
 	for _, name := range hostileNames {

@@ -55,7 +55,7 @@ func oddFiles(t *testing.T, dir string) (names []string) {
 	t.Cleanup(func() { socket.Close() })
 	for name, minor := range map[string]uint32{"null": 3, "zero": 5, "random": 8} {
 		if err := unix.Mknod(at("dev-"+name), unix.S_IFCHR|0o666, int(unix.Mkdev(1, minor))); err != nil {
-			names = names[:len(names)-1] // needs root
+			names = names[:len(names)-1] // making this file needs root
 		}
 	}
 	must(os.WriteFile(at("closed.txt"), []byte("needle\n"), 0))

@@ -24,7 +24,7 @@ func pathCorpus(dir string) []string {
 		"..", "../", "../outside/f", "../ws-evil/f", dir + "-evil/f", dir + "/../outside/f", "notes/../../outside/f", "./.././outside/f",
 		"/../outside/f", "//outside/f", "/etc/passwd", "///etc///passwd", "~/x", "~root/.profile", "$HOME/x", "file:///etc/passwd", "....//outside/f",
 		"notes/..", "notes/../a.txt", "a.txt/..", "a.txt/../a.txt", strings.Repeat("../", 60) + "etc/passwd", "..;/outside/f", ".../outside/f",
-		// encoded, with backslashes, on other systems
+		// percent-encoded, with backslashes, and absolute paths of other systems
 		"%2e%2e/outside/f", "%2e%2e%2foutside%2ff", "..%2foutside/f", "..%5coutside%5cf", "%252e%252e/outside/f", "..%c0%afoutside/f", "..\xc0\xafoutside/f",
 		`..\outside\f`, `notes\..\..\outside\f`, `C:\Windows\win.ini`, `C:a.txt`, `\\server\share\f`, `\\?\C:\f`, `//./pipe/x`, `back\slash.txt`,
 		"\uff0e\uff0e/outside/f", "\u2025/outside/f", "..\u2215outside\u2215f", "..\u2044outside\u2044f",
@@ -51,7 +51,7 @@ func pathCorpus(dir string) []string {
 	return append(paths, windowsCorpus(dir)...)
 }
 
-// windowsCorpus returns paths for which Windows opens another file than the name says, or one
+// windowsCorpus returns paths for which Windows opens another file than the one named, or one
 // outside the workspace. They must be harmless on every system, because the workspace may be a
 // share that Windows uses too.
 func windowsCorpus(dir string) []string {

@@ -103,8 +103,8 @@ func grown(f func()) int64 {
 	return int64(peak.Load()) - int64(before.HeapInuse+before.StackInuse)
 }
 
-// Every catastrophic pattern, in every syntax and mode, with and without an index, is answered or
-// refused within the limits.
+// Every catastrophic pattern is answered or refused within the limits, in every syntax and mode,
+// with and without an index.
 func TestPatternsAsAttack(t *testing.T) {
 	stress.SkipTiny(t)
 	dir := hurtfulTree(t)
@@ -125,8 +125,8 @@ func TestPatternsAsAttack(t *testing.T) {
 		ws *quarry.Workspace
 		q  search.Query
 	}
-	// The short form scans, using both syntaxes, each pattern in its worst mode. The long form does
-	// the rest too.
+	// The short form scans with each pattern in its worst mode, in both syntaxes. The long form
+	// tries all combinations.
 	var attacks, more []attack
 	for i, pattern := range append(catastrophes(), slowInJavaScript...) {
 		for _, o := range []match.Options{

@@ -67,7 +67,7 @@ func (f *fortress) attackers(seed uint64) (stop func()) {
 	}
 }
 
-// naive reads a file in the usual wrong way: resolve the path, check the prefix, open.
+// naive reads a file in the usual unsafe way: resolve the path, check the prefix, open.
 func (f *fortress) naive(name string) string {
 	full, err := filepath.EvalSymlinks(filepath.Join(f.dir, name))
 	if err != nil || !strings.HasPrefix(full, f.dir+"/") || strings.Contains(full, "/.git") || strings.Contains(full, ".env") {
@@ -102,7 +102,7 @@ func TestSymlinkRaceOfEveryTool(t *testing.T) {
 			}
 			t.Logf("the naive reader fell for it %d times; calls that succeeded: %v", fell, answered)
 			if !stress.Thorough() {
-				return // without enough tries, the rest may fail by chance
+				return // with few tries, the checks below may fail by chance
 			}
 			if fell == 0 {
 				t.Error("the naive reader never fell for it: the race proves nothing")

@@ -21,7 +21,7 @@ var extensions = []string{
 }
 
 // In every language, tools that read definitions process every shape, repeated to 4 MB, within two
-// seconds of processor time. They say if they did not read everything.
+// seconds of processor time. They report if they did not read everything.
 func TestShapesOfEveryLanguage(t *testing.T) {
 	stress.SkipRace(t)
 	var names []string

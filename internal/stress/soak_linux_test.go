@@ -304,7 +304,7 @@ func (s *soak) agent(rng *rand.Rand) {
 	}
 }
 
-// others changes the tree as other programs do.
+// others changes the tree like other programs.
 func (s *soak) others(rng *rand.Rand) {
 	at := func(name string) string { return filepath.Join(s.dir, name) }
 	file := at(fmt.Sprintf("same%d/f%d.md", rng.IntN(11), rng.IntN(300)))

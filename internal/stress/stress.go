@@ -1,8 +1,8 @@
 // Package stress determines how many cases the tests of docs/RELIABILITY.md try, and reports what
 // they tried.
 //
-// A regime tests one promise with one kind of attack. Its test takes cases until there are no more.
-// Each case depends only on its seed, so that a failure can be reproduced. The environment
+// A regime tests one promise with one kind of attack. Its test runs case after case until none is
+// left. Each case depends only on its seed, so that a failure can be reproduced. The environment
 // determines the number of cases:
 //
 //	(unset)           a twentieth of the short form: go test ./...; with -short a fortieth
@@ -40,7 +40,7 @@ type Run struct {
 	violated atomic.Int64
 }
 
-// form is how many cases a regime tries, in increasing order.
+// form determines how many cases a regime tries; the forms are in increasing order.
 type form int
 
 const (
@@ -151,8 +151,8 @@ func SkipRace(t testing.TB) {
 	}
 }
 
-// SkipQuick skips a test except in make stress. It is for tests that go test covers mostly by a
-// faster one.
+// SkipQuick skips a test except in make stress. It is for tests that are mostly covered by a
+// faster one in go test.
 func SkipQuick(t testing.TB) {
 	t.Helper()
 	if asked() < short {
@@ -258,7 +258,7 @@ func (r *Run) Cases() iter.Seq[uint64] {
 }
 
 // Becomes calls is repeatedly until it returns true. It returns false if that takes a minute or
-// more. It is for effects of another process or goroutine that gives no signal.
+// more. It is for effects of another process or goroutine that are not signalled.
 func Becomes(is func() bool) bool {
 	for end := time.Now().Add(time.Minute); !is(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(end) {

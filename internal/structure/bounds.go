@@ -275,7 +275,7 @@ func (s *source) closesAngle(i int) bool {
 // endsAt reports whether a match of the pattern may end before token e.
 func (m *matching) endsAt(e int) bool {
 	s := m.source
-	if (m.ends || m.keyword && headers[m.elems[0].text]) && s.kindAt(e) == word && goesOn[s.str(e)] {
+	if (m.ends || m.keyword && headers[m.elems[0].text]) && s.kindAt(e) == word && continuers[s.str(e)] {
 		return false
 	}
 	if s.is(e, "else") && s.awaitsElse(m.start, e) {

@@ -39,7 +39,7 @@ const (
 	postfix               // a.b, a(b), a[b], a++
 )
 
-// newlines says how line ends affect statements.
+// newlines tells how line ends affect statements.
 type newlines uint8
 
 const (
@@ -177,8 +177,8 @@ var (
 	statements = words("var let const return throw raise defer go while for switch goto del assert import package type break continue with")
 	// basicTypes are the types of C and Java that are words.
 	basicTypes = words("int char long short unsigned signed float double bool byte boolean void")
-	// goesOn are words that continue the previous statement.
-	goesOn = words("else catch finally elif except rescue ensure")
+	// continuers are words that continue the previous statement.
+	continuers = words("else catch finally elif except rescue ensure")
 	// joins are words that continue a line.
 	joins = words("instanceof in of as is extends implements from where and or satisfies")
 	// headers have a condition in parentheses, followed by a statement.

@@ -41,7 +41,7 @@ func (r *rewriting) piece(h Hole, slot *slot, held *held, before []byte, first i
 	switch {
 	case slot.left > level, slot.right > level, level < postfix && same,
 		slot.dot && len(s.toks) == 1 && s.kindAt(0) == number,
-		r.newlines == indented && s.python(slot, slot.bare && r.bare(first)),
+		r.newlines == indented && s.pythonBrackets(slot, slot.bare && r.bare(first)),
 		r.elseIf && slot.bare && s.hasLiteral() && r.openHeader(first),
 		r.script() && slot.start && s.declaration() && r.statementAt(first):
 		return "(" + text + ")", ""
@@ -184,10 +184,10 @@ func (s *source) assigns() bool {
 	return false
 }
 
-// python reports whether Python code needs brackets in a slot of the template. That is the
-// case for a generator that is not the only argument of a call, a yield, a := that is not an
-// argument, and several lines outside of brackets.
-func (s *source) python(slot *slot, bare bool) bool {
+// pythonBrackets reports whether Python code needs brackets in a slot of the template: a
+// generator that is not the only argument of a call, a yield, a := that is not an argument,
+// and several lines outside of brackets.
+func (s *source) pythonBrackets(slot *slot, bare bool) bool {
 	lines := false
 	for k := 0; k < len(s.toks); k = s.next(k) {
 		if s.is(k, ":=") && !slot.argument {

@@ -9,8 +9,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// Hostile texts that take long or nest without end: a search ends within two seconds of processor
-// time, or soon after it is stopped. The stack doesn't overflow, which would end the whole process.
+// A search of a hostile text ends within two seconds of processor time, or soon after it is
+// stopped. Deep nesting doesn't overflow the stack, which would end the process.
 func TestHostileTexts(t *testing.T) {
 	stress.SkipRace(t)
 	stress.SkipTiny(t)
@@ -109,8 +109,8 @@ func TestDeepReplacements(t *testing.T) {
 	}
 }
 
-// A template that repeats a hole thousands of times ends within two seconds of processor time.
-// Before the limit it took a minute and a half.
+// Replacing by a template that repeats a hole thousands of times ends within two seconds of
+// processor time. Without the limit it took a minute and a half.
 func TestRepeatedHoles(t *testing.T) {
 	stress.SkipRace(t)
 	stress.SkipTiny(t)

@@ -80,7 +80,7 @@ func (p *Pattern) Find(t *Text) (found []Match, complete bool) {
 			return m.out, false
 		}
 	}
-	return m.settled(), true
+	return m.sorted(), true
 }
 
 // piece is the content of a hole: tokens, or bytes of a string.
@@ -359,8 +359,8 @@ func (m *matching) result(start, end int) Match {
 	return r
 }
 
-// settled sorts the matches, and marks those that read the same text in several ways.
-func (m *matching) settled() []Match {
+// sorted sorts the matches, and marks those that read the same text in several ways.
+func (m *matching) sorted() []Match {
 	slices.SortStableFunc(m.out, func(a, b Match) int { return cmp.Or(a.Start-b.Start, b.End-a.End) })
 	for i := 1; i < len(m.out); i++ {
 		if a, b := &m.out[i-1], &m.out[i]; a.Start == b.Start && a.End == b.End {

@@ -108,7 +108,7 @@ func (m *matching) balanced(at, i int, visit func(end int) bool) {
 				visit(k)
 			}
 			return
-		case brace && k < len(s.toks) && (s.toks[k].first && s.kindAt(k) == word || goesOn[s.str(k)]):
+		case brace && k < len(s.toks) && (s.toks[k].first && s.kindAt(k) == word || continuers[s.str(k)]):
 			return // end of a body
 		}
 	}

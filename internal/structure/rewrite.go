@@ -36,7 +36,7 @@ const (
 	Assigned Doubt = "is assigned to"
 	// Statement: the replacement is a statement, and the match an expression or part of
 	// a header.
-	Statement Doubt = "no statement can stand here"
+	Statement Doubt = "no statement is allowed here"
 	// NotExpression: a hole holds *args, key=value, super or a function body, where the
 	// template needs an expression.
 	NotExpression Doubt = "a hole holds no expression"
@@ -118,8 +118,8 @@ func (r *rewriting) replaced(m *Match, inner []Match) (string, bool) {
 	return "", false
 }
 
-// doubted returns why no template can replace a match, or "": tokens can't tell what it is, or
-// another match crosses its end or overlaps a part of a hole.
+// doubted returns why no template can replace a match, or "": tokens can't decide what it is,
+// or another match crosses its end or overlaps a part of a hole.
 func (r *rewriting) doubted(m *Match, inner []Match) Doubt {
 	for i := range inner {
 		if o := &inner[i]; m.Doubt == "" && !inHole(m, o) && !(o.Start == m.Start && o.End == m.End) && (o.End > m.End || !nested(m, o)) {
@@ -143,7 +143,7 @@ func inHole(m, o *Match) bool {
 	return slices.ContainsFunc(m.Holes, func(h Hole) bool { return o.Start >= h.Start && o.End <= h.End })
 }
 
-// written is the part of a replacement that has been written.
+// written is the text of a replacement so far.
 type written struct {
 	text   []byte
 	line   int // start of its last line
@@ -153,7 +153,7 @@ type written struct {
 // held is the text of a hole with its inner matches replaced.
 type held struct {
 	text string
-	code *source // nil until needed, and if it has no tokens
+	code *source // nil before first use, and if text has no tokens
 	read bool
 }
 
@@ -181,7 +181,8 @@ func (w *written) indent(base string) string {
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
 }
 
-// match returns the replacement of a match with its inner matches, or why there is none.
+// match returns the replacement of a match with its inner matches, or the reason why it
+// is refused.
 func (r *rewriting) match(m *Match, inner []Match) (string, Doubt) {
 	first, last := r.tokenAt(m.Start), r.endAt(m.End)
 	base := r.indentAt(m.Start)
@@ -216,7 +217,7 @@ func (r *rewriting) match(m *Match, inner []Match) (string, Doubt) {
 		}
 		out.add(r.indented(next, base))
 		if r.spend(2*max(len(out.text)-before, 0) + 64); r.left <= 0 { // the new text is written, then tokenized
-			return "", Comment // give up on the whole match
+			return "", Comment // the work limit was reached; any reason will do
 		}
 	}
 	switch {
@@ -384,8 +385,8 @@ func (s *source) indentAt(at int) string {
 	return string(s.text[start:end])
 }
 
-// reindented gives the lines of piece, which are indented like the line at offset at, the
-// indentation to. Lines inside strings stay unchanged.
+// reindented replaces the indentation of the lines of piece, which is that of the line at
+// offset at, by to. Lines inside strings stay unchanged.
 func (r *rewriting) reindented(piece string, at int, to string) string {
 	from := r.indentAt(at)
 	if from == to || !strings.Contains(piece, "\n") {
@@ -426,7 +427,7 @@ func (r *rewriting) inStrings(piece string) map[int]bool {
 }
 
 // dropComma removes the comma next to an empty hole: before it, at the end of the text, or
-// after it, at the start of rest. f($A, $$REST) with an empty REST is f(a).
+// after it, at the start of rest. So f($A, $$REST) with an empty REST gives f(a).
 func (w *written) dropComma(rest string) string {
 	before, after := bytes.TrimRight(w.text, " \t\n"), strings.TrimLeft(rest, " \t\n")
 	switch {

@@ -46,7 +46,7 @@ func (c *compiled) sides(s *source) {
 		s.newlines == indented && last > 0 && c.elems[last].hole != nil && c.elems[last].hole.many && c.elems[last-1].text == ":"
 }
 
-// lower lowers the level to the level of element i, which is outside of brackets.
+// lower reduces the level to that of element i, which is outside of brackets.
 func (c *compiled) lower(s *source, i int) {
 	e := &c.elems[i]
 	level := postfix

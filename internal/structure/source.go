@@ -62,7 +62,7 @@ func newSource(code *symbols.Code, text []byte, pattern bool) *source {
 	for len(b.columns) > 1 {
 		b.dedent()
 	}
-	s.steps = 4*len(s.toks) + 1<<22 // real code takes two per token
+	s.steps = 4*len(s.toks) + 1<<22 // real code takes two steps per token
 	return s
 }
 
@@ -232,7 +232,7 @@ func (b *builder) continues(i int, prev *token) bool {
 	w := string(b.text[t.Start:t.End])
 	switch t.Kind {
 	case symbols.Word:
-		return goesOn[w] || joins[w] && prev.kind != closing
+		return continuers[w] || joins[w] && prev.kind != closing
 	case symbols.Punct:
 		switch w {
 		case "{":
@@ -281,7 +281,7 @@ func (b *builder) indentation(i int) {
 	for len(b.columns) > 1 && col < b.columns[len(b.columns)-1] {
 		b.dedent()
 	}
-	if t.Kind == symbols.Word && goesOn[string(b.text[t.Start:t.End])] && b.toks[len(b.toks)-1].virtual {
+	if t.Kind == symbols.Word && continuers[string(b.text[t.Start:t.End])] && b.toks[len(b.toks)-1].virtual {
 		return
 	}
 	if b.toks[len(b.toks)-1].kind != separator {
@@ -348,7 +348,7 @@ func (s *source) next(i int) int {
 	return i + 1
 }
 
-// joined reports whether nothing separates tokens i-1 and i.
+// joined reports whether token i directly follows token i-1.
 func (s *source) joined(i int) bool {
 	return i > 0 && i < len(s.toks) && s.toks[i-1].end == s.toks[i].start
 }

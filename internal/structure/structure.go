@@ -54,13 +54,11 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("invalid structure %q: %s", e.Expr, e.Problem) }
 
-// Code returns InvalidPattern.
 func (e *Error) Code() fault.Code { return fault.InvalidPattern }
 
 // Is lets errors.Is match the error's code.
 func (e *Error) Is(target error) bool { return target == e.Code() }
 
-// Hint returns the advice.
 func (e *Error) Hint() string { return e.Advice }
 
 // Compile compiles a pattern. Its holes begin with sign; 0 means $.

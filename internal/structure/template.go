@@ -31,13 +31,12 @@ func (e *HoleError) Error() string {
 	return fmt.Sprintf("unknown hole %s in the replacement", e.Name)
 }
 
-// Code returns InvalidArgument.
 func (e *HoleError) Code() fault.Code { return fault.InvalidArgument }
 
 // Is lets errors.Is match the error's code.
 func (e *HoleError) Is(target error) bool { return target == e.Code() }
 
-// Hint lists the available holes.
+// Hint lists the pattern's holes.
 func (e *HoleError) Hint() string {
 	if len(e.Have) == 0 {
 		return "the structure has no holes with a name"

@@ -47,7 +47,7 @@ func (o *DiffOptions) filled() DiffOptions {
 // Diff returns the hunks of the change as a unified diff, or "" if nothing changes. For UTF-8
 // the diff consists of the file's own bytes, so git apply and patch accept it unless lines are
 // cut. Other encodings are shown decoded. Diff takes one pass to number the lines, plus work
-// for the changed regions. Omitted lines are only counted.
+// for the changed regions. It only counts omitted lines.
 func (c *Change) Diff(o *DiffOptions) string {
 	hunks, _ := c.DiffCut(o)
 	return hunks
@@ -104,7 +104,7 @@ type diffChange struct {
 	b        int // first line in the new text, 1-based
 	lines    []diffLine
 	unsplit  int  // number of further new lines, which are not shown
-	tail     bool // it stands for several changes, which are not shown
+	tail     bool // combines several changes that are not shown
 	same     int  // unchanged lines between those changes
 }
 
@@ -172,7 +172,7 @@ type region struct {
 	outlined    bool
 	change      diffChange // the change, if the region is an outline
 	line        diffLine   // the last line of the outline so far
-	most        int        // number of lines to keep
+	limit       int        // maximum number of lines to keep
 }
 
 // maxRegion is the largest region, old and new text together, that is compared line by line.
@@ -216,7 +216,7 @@ func (r *region) put(b []byte) {
 
 func (r *region) outlineNow() {
 	after := r.after
-	r.after, r.outlined, r.most = nil, true, r.w.o.MaxLines
+	r.after, r.outlined, r.limit = nil, true, r.w.o.MaxLines
 	r.outline(after)
 }
 
@@ -224,7 +224,7 @@ func (r *region) outlineNow() {
 func (r *region) outline(b []byte) {
 	keep := min(r.w.o.MaxLine, 1<<40) + utf8.UTFMax
 	for len(b) > 0 {
-		if len(r.change.lines) >= r.most {
+		if len(r.change.lines) >= r.limit {
 			r.change.unsplit += bytes.Count(b, []byte{'\n'})
 			if r.line.size = 0; b[len(b)-1] != '\n' {
 				r.line.size = 1 // a last line without a line feed
@@ -263,7 +263,7 @@ func (r *region) end() {
 		return
 	}
 	switch {
-	case r.line.size > 0 && len(r.change.lines) >= r.most:
+	case r.line.size > 0 && len(r.change.lines) >= r.limit:
 		r.change.unsplit++
 	case r.line.size > 0:
 		r.change.lines = append(r.change.lines, r.line)
@@ -322,15 +322,15 @@ func NumberLines(lines [][]byte, ids map[string]int) []int {
 // skipEqual skips the common beginning of an overlong old line and its new line, if the
 // difference would be cut off otherwise.
 func (w *diffWriter) skipEqual(n int, old []byte, line *diffLine) {
-	most := min(w.o.MaxLine, 1<<40)
+	limit := min(w.o.MaxLine, 1<<40)
 	same := 0
 	for same < min(len(old), len(line.text)) && old[same] == line.text[same] {
 		same++
 	}
-	if same <= most*3/4 || max(len(old), line.size) <= most || n == 1 && w.bom {
+	if same <= limit*3/4 || max(len(old), line.size) <= limit || n == 1 && w.bom {
 		return
 	}
-	from := same - most/4
+	from := same - limit/4
 	for from > 0 && !utf8.RuneStart(old[from]) {
 		from--
 	}
@@ -360,10 +360,10 @@ func countLines(text []byte) int {
 	return n
 }
 
-// splitLines returns at most the first `most` lines of text.
-func splitLines(text []byte, most int) [][]byte {
-	out := make([][]byte, 0, min(most, countLines(text)))
-	for len(text) > 0 && len(out) < most {
+// splitLines returns at most the first limit lines of text.
+func splitLines(text []byte, limit int) [][]byte {
+	out := make([][]byte, 0, min(limit, countLines(text)))
+	for len(text) > 0 && len(out) < limit {
 		n := bytes.IndexByte(text, '\n') + 1
 		n = cmp.Or(n, len(text))
 		out = append(out, text[:n])
@@ -489,7 +489,7 @@ func (w *diffWriter) oldLines(from, to int) iter.Seq2[int, diffLine] {
 
 func (w *diffWriter) line(mark byte, l diffLine) {
 	if w.left <= 0 {
-		w.cut.Added++ // old has counted the old lines
+		w.cut.Added++ // omitted old lines are counted by old
 		return
 	}
 	w.left--

@@ -15,8 +15,8 @@ var (
 	ErrHalfUnit = fault.New(fault.InvalidArgument, "the file ends in half a UTF-16 character; text after it could not be read back", "")
 )
 
-// errNoContext refuses a hunk that adds lines without context, because nothing confirms its
-// line number.
+// errNoContext refuses a hunk that adds lines without context: nothing confirms its line
+// number.
 var errNoContext = fault.New(fault.InvalidArgument, "the hunk adds lines without any context, and the file is not the one the patch was made for",
 	"make the diff with context (git diff without -U0), or insert the lines by an edit that names the text beside them")
 
@@ -36,7 +36,6 @@ func (e *edgeError) Error() string {
 // Unwrap returns the error code, Conflict: the file has changed since the patch was made.
 func (e *edgeError) Unwrap() error { return fault.Conflict }
 
-// Hint returns advice on how to proceed.
 func (e *edgeError) Hint() string {
 	return "make the diff again from the file as it is; by hand, give as many lines of context before the change as after it"
 }
@@ -48,10 +47,8 @@ func (e *misplacedError) Error() string {
 	return fmt.Sprintf("the hunk has little context, and its text is at line %d, not at line %d as the patch says", e.at, e.stated)
 }
 
-// Unwrap returns the error code.
 func (e *misplacedError) Unwrap() error { return fault.InvalidArgument }
 
-// Hint returns advice on how to proceed.
 func (e *misplacedError) Hint() string { return "make the diff with three lines of context" }
 
 // invalid returns the error of an invalid edit.
@@ -66,10 +63,8 @@ func (e *SizeError) Error() string {
 	return fmt.Sprintf("the edited file would have %d bytes, more than the limit of %d", e.Size, e.Max)
 }
 
-// Unwrap returns the error code.
 func (e *SizeError) Unwrap() error { return fault.TooLarge }
 
-// Hint returns advice on how to proceed.
 func (e *SizeError) Hint() string {
 	return "replace fewer occurrences, or put less text in their place; change.max-size in quarry.toml is the limit"
 }
@@ -82,10 +77,8 @@ func (e *GuessError) Error() string {
 	return fmt.Sprintf("the file's encoding is not known: it is read as %s, but looks like another one", e.Encoding)
 }
 
-// Unwrap returns the error code.
 func (e *GuessError) Unwrap() error { return fault.InvalidArgument }
 
-// Hint returns advice on how to proceed.
 func (e *GuessError) Hint() string {
 	return "new text in ASCII alone is fine; for more, convert the file to UTF-8 first"
 }
@@ -98,7 +91,6 @@ func (e *MeaningError) Error() string {
 	return fmt.Sprintf("after this edit the %s file would be read as %s and show other characters", e.From, e.To)
 }
 
-// Unwrap returns the error code.
 func (e *MeaningError) Unwrap() error { return fault.InvalidArgument }
 
 // occurrenceError reports that occurrence Want was requested, but only Have exist.
@@ -111,7 +103,6 @@ func (e *occurrenceError) Error() string {
 	return fmt.Sprintf("occurrence %d does not exist: the text occurs %d times", e.Want, e.Have)
 }
 
-// Unwrap returns the error code.
 func (e *occurrenceError) Unwrap() error { return fault.NotFound }
 
 // overlapError reports two edits, counted from 0, that would change the same text at Line.
@@ -121,8 +112,6 @@ func (e *overlapError) Error() string {
 	return fmt.Sprintf("edits %d and %d overlap on line %d; all edits refer to the file as it is before any of them", e.First+1, e.Second+1, e.Line)
 }
 
-// Unwrap returns the error code.
 func (e *overlapError) Unwrap() error { return fault.InvalidArgument }
 
-// Hint returns advice on how to proceed.
 func (e *overlapError) Hint() string { return "make one edit of the two, or two calls" }

@@ -158,7 +158,7 @@ func (n *Near) describeWhite(file string) string {
 }
 
 // pair returns the first difference of two texts: the words around it if both have letters
-// there, else one character with its marks.
+// there, otherwise one character with its combining marks.
 func pair(a, b string) (string, string) {
 	i := splice.Prefix(a, b)
 	for i > 0 && (i < len(a) && !startsChar(a[i:]) || i < len(b) && !startsChar(b[i:])) {
@@ -189,7 +189,7 @@ func startsChar(s string) bool {
 	return utf8.RuneStart(s[0]) && !unicode.Is(unicode.Mn, r)
 }
 
-// oneChar returns the first character of s with the marks that follow it.
+// oneChar returns the first character of s with its combining marks.
 func oneChar(s string) string {
 	if s == "" {
 		return ""

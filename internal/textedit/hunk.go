@@ -106,19 +106,19 @@ func (p *planner) applyHunk(e change.Edit) (Outcome, error) {
 	switch {
 	case err == errNowhere && e.Lenient && e.Loose:
 		// The white space of a handwritten hunk may be wrong, so try to match with other white space.
-		return p.meant(change.Edit{Old: h.oldText()}, h.oldText(), h.newText())
+		return p.inexact(change.Edit{Old: h.oldText()}, h.oldText(), h.newText())
 	case err == errNowhere:
 		return Outcome{}, p.nowhere(e, h)
 	case err != nil:
 		return Outcome{}, err
-	case !e.Certain && p.madeAt(h, at.line):
+	case !e.Certain && p.appliedAt(h, at.line):
 		return Outcome{}, &change.AlreadyError{Line: at.line, Added: true}
 	case p.numbered(e) && at.line != e.First+p.shift && !h.bare() && p.linesAt(e.First+p.shift, h.newLines()):
 		// The hunk was already applied at its line; the lines found are a copy elsewhere.
 		return Outcome{}, &change.AlreadyError{Line: e.First + p.shift, Added: true}
 	}
-	if p.stated(e) && at.line < p.after {
-		return Outcome{}, &misplacedError{at: at.line, stated: e.First + p.shift} // hunks of a diff come in order
+	if p.counted(e) && at.line < p.after {
+		return Outcome{}, &misplacedError{at: at.line, stated: e.First + p.shift} // hunks of a diff are in order
 	}
 	if e.First > 0 && len(h.old) > 0 {
 		p.shift, p.shifted = at.line-e.First, true
@@ -127,18 +127,18 @@ func (p *planner) applyHunk(e change.Edit) (Outcome, error) {
 	return p.hunkAt(h, at, e), nil
 }
 
-// stated reports whether a program counted the hunk's line number, for a version of the file
-// that may have changed since.
-func (p *planner) stated(e change.Edit) bool { return p.numbered(e) && !e.Stated }
+// counted reports whether the hunk has a line number that was computed by a program, not
+// written by a person or model, for a file that may have changed since.
+func (p *planner) counted(e change.Edit) bool { return p.numbered(e) && !e.Stated }
 
 // numbered reports whether a hunk has a line number, for a version of the file that may have
 // changed since.
 func (p *planner) numbered(e change.Edit) bool { return e.First > 0 && !e.Loose && !e.Certain }
 
-// mostly reports whether at least half of a hunk's old lines are at its line number. If so,
+// mostMatch reports whether at least half of a hunk's old lines are at its line number. If so,
 // the hunk belongs there although the text has changed, and not at another place with the same
 // lines. If the number may be handwritten, two thirds of at least three lines must match.
-func (p *planner) mostly(e change.Edit, h *hunk) bool {
+func (p *planner) mostMatch(e change.Edit, h *hunk) bool {
 	at := e.First + p.shift
 	same, all := 0, 0
 	for k, i := range h.old {
@@ -157,15 +157,15 @@ func (p *planner) mostly(e change.Edit, h *hunk) bool {
 	return all > 1 && 2*same >= all
 }
 
-// standing is the position of a run of lines: the number of the first line, from 1, and its offset.
-type standing struct{ line, off int }
+// position is the place of a run of lines: the number of the first line, from 1, and its offset.
+type position struct{ line, off int }
 
 // place returns where the hunk's old lines begin. For a hunk without old lines, it returns the
 // line before which to add lines.
-func (p *planner) place(e change.Edit, h *hunk) (standing, error) {
+func (p *planner) place(e change.Edit, h *hunk) (position, error) {
 	if len(h.old) == 0 {
 		if !e.Loose && !e.Certain && p.doc.Len() > 0 {
-			return standing{}, errNoContext
+			return position{}, errNoContext
 		}
 		count := p.doc.LineCount()
 		at := count + 1
@@ -173,56 +173,56 @@ func (p *planner) place(e change.Edit, h *hunk) (standing, error) {
 			at = e.First + p.shift + 1 // a header with "-5,0" adds after line 5
 		}
 		if at < 1 || at > count+1 {
-			return standing{}, &change.LineError{Line: at - 1, Count: count}
+			return position{}, &change.LineError{Line: at - 1, Count: count}
 		}
 		if line, ok := p.doc.Line(at); ok {
-			return standing{at, line.Start}, nil
+			return position{at, line.Start}, nil
 		}
-		return standing{at, p.doc.Len()}, nil
+		return position{at, p.doc.Len()}, nil
 	}
-	// Two candidates suffice to see that the lines alone don't decide.
+	// Two candidates suffice to see that the place is ambiguous.
 	found := p.candidates(e, h, 2)
 	if p.compared > maxLineChecks {
-		return standing{}, errTooCommon
+		return position{}, errTooCommon
 	}
 	switch found.n {
 	case 0:
-		return standing{}, errNowhere
+		return position{}, errNowhere
 	case 1:
-		if at := found.first[0]; !p.evident(e, h, at.line) || p.numbered(e) && at.line != e.First+p.shift && p.mostly(e, h) {
-			return standing{}, &misplacedError{at: at.line, stated: e.First + p.shift}
+		if at := found.first[0]; !p.evident(e, h, at.line) || p.numbered(e) && at.line != e.First+p.shift && p.mostMatch(e, h) {
+			return position{}, &misplacedError{at: at.line, stated: e.First + p.shift}
 		}
 		if (e.AtStart || e.AtEnd) && !e.Loose && !e.Certain && found.first[0].line != e.First+p.shift {
 			// The hunk's place at the edge of the file contradicts its line number. If the
 			// lines also occur elsewhere, the ones at the edge may be a copy.
 			if all := p.candidates(anywhere(e), h, 2); all.n > 1 {
-				return standing{}, &change.AmbiguousError{Count: all.n, Lines: []int{all.first[0].line, all.first[1].line}}
+				return position{}, &change.AmbiguousError{Count: all.n, Lines: []int{all.first[0].line, all.first[1].line}}
 			}
 		}
 		return found.first[0], nil
 	}
 	if line, ok := p.doc.Line(e.First + p.shift); ok && e.First > 0 && p.matchesAt(e, h, line.Start) && p.agrees(e, h) {
-		return standing{e.First + p.shift, line.Start}, nil
+		return position{e.First + p.shift, line.Start}, nil
 	}
-	most := math.MaxInt
+	limit := math.MaxInt
 	if p.ambiguous++; p.ambiguous > maxNears && e.Anchor == "" {
-		most = maxRemainingLines + 1 // the line number won't be used
+		limit = maxRemainingLines + 1 // further places won't be used
 	}
-	if found = p.candidates(e, h, most); p.compared > maxLineChecks {
-		return standing{}, errTooCommon
+	if found = p.candidates(e, h, limit); p.compared > maxLineChecks {
+		return position{}, errTooCommon
 	}
 	if e.Anchor != "" {
 		if at, ok := p.afterAnchor(e.Anchor, found); ok {
 			return at, nil
 		} else if p.compared > maxLineChecks {
-			return standing{}, errTooCommon
+			return position{}, errTooCommon
 		}
 	}
 	err := &change.AmbiguousError{Count: found.n}
 	for _, at := range found.first[:min(len(found.first), maxRemainingLines)] {
 		err.Lines = append(err.Lines, at.line)
 	}
-	return standing{}, err
+	return position{}, err
 }
 
 // errNowhere means that a hunk's old lines don't occur, or not at the edge of the file where
@@ -232,7 +232,7 @@ var errNowhere = errors.New("the hunk's lines are not there")
 // nowhere returns the error for a hunk whose lines were not found. It first checks whether the
 // hunk was already applied, which is frequent and cheap to find out.
 func (p *planner) nowhere(e change.Edit, h *hunk) error {
-	if text := h.newText(); spacedOf(text).enough() {
+	if text := h.newText(); spacedOf(text).distinctWords() {
 		made := &hunk{}
 		for _, l := range h.lines {
 			if l.kind != '-' {
@@ -251,9 +251,9 @@ func (p *planner) nowhere(e change.Edit, h *hunk) error {
 	return &change.NotFoundError{Old: h.oldText(), Near: p.closest(h.oldText())}
 }
 
-// madeAt reports whether a hunk was already applied at a line where its old lines begin: its
+// appliedAt reports whether a hunk was already applied at a line where its old lines begin: its
 // new lines are there, and contain the old lines in one piece.
-func (p *planner) madeAt(h *hunk, line int) bool {
+func (p *planner) appliedAt(h *hunk, line int) bool {
 	var before []string
 	for _, i := range h.old {
 		before = append(before, h.lines[i].content())
@@ -286,13 +286,13 @@ func anywhere(e change.Edit) change.Edit {
 // candidatePlaces are the places where a hunk's old lines match.
 type candidatePlaces struct {
 	n     int
-	first []standing // at most maxPlaces
+	first []position // at most maxPlaces
 }
 
 // maxPlaces limits the list of places: a blank line may occur a million times in a log.
 const maxPlaces = 1 << 18
 
-func (p *planner) candidates(e change.Edit, h *hunk, most int) candidatePlaces {
+func (p *planner) candidates(e change.Edit, h *hunk, limit int) candidatePlaces {
 	var found candidatePlaces
 	for off := range p.starts(h) {
 		if p.compared++; p.compared > maxLineChecks {
@@ -302,9 +302,9 @@ func (p *planner) candidates(e change.Edit, h *hunk, most int) candidatePlaces {
 			continue
 		}
 		if found.n++; found.n <= maxPlaces {
-			found.first = append(found.first, standing{p.doc.LineAt(off), off})
+			found.first = append(found.first, position{p.doc.LineAt(off), off})
 		}
-		if found.n == most || found.n%1024 == 0 && p.doc.Stopped() {
+		if found.n == limit || found.n%1024 == 0 && p.doc.Stopped() {
 			break
 		}
 	}
@@ -369,9 +369,9 @@ func (p *planner) matchesAt(e change.Edit, h *hunk, off int) bool {
 	return end.noEOL == (last && !p.doc.Terminated())
 }
 
-// agrees reports whether a hunk's line number can be trusted. It can if the file is the
-// version that the patch was made for, if an earlier hunk, or the next one with a single
-// matching place, has moved by the same number of lines, or if enough lines around it match.
+// agrees reports whether a hunk's line number can be trusted: if the file is the version
+// that the patch was made for, if an earlier hunk or the next one with a single matching
+// place has moved by the same number of lines, or if enough lines around it match.
 func (p *planner) agrees(e change.Edit, h *hunk) bool {
 	if e.Certain {
 		return true
@@ -418,16 +418,16 @@ func (p *planner) evident(e change.Edit, h *hunk, at int) bool {
 	if shift, ok := p.laterShift(); ok && shift == at-e.First {
 		return true
 	}
-	return h.bare() && e.Stated && telling(h.oldText())
+	return h.bare() && e.Stated && longEnough(h.oldText())
 }
 
 // onlyPlace returns the place of a later hunk if the hunk has a line number and matches at a
 // single place. It caches the result.
-func (p *planner) onlyPlace(i int, later change.Edit) standing {
+func (p *planner) onlyPlace(i int, later change.Edit) position {
 	if at, ok := p.alone[i]; ok || p.doc.Stopped() {
 		return at
 	}
-	var at standing
+	var at position
 	if later.Verb == change.ApplyHunk && later.First > 0 {
 		if h, err := parseHunk(later); err == nil && len(h.old) > 0 {
 			if found := p.candidates(later, h, 2); found.n == 1 {
@@ -436,7 +436,7 @@ func (p *planner) onlyPlace(i int, later change.Edit) standing {
 		}
 	}
 	if p.alone == nil {
-		p.alone = map[int]standing{}
+		p.alone = map[int]position{}
 	}
 	p.alone[i] = at
 	return at
@@ -447,8 +447,8 @@ func (h *hunk) bare() bool {
 	return !slices.ContainsFunc(h.lines, func(l hunkLine) bool { return l.kind == ' ' })
 }
 
-// telling reports whether a text is long enough to identify its place alone.
-func telling(text string) bool {
+// longEnough reports whether a text without context can identify its place.
+func longEnough(text string) bool {
 	n := 0
 	for _, r := range text {
 		if !unicode.IsSpace(r) {
@@ -477,24 +477,24 @@ func (h *hunk) wide(at, count int) bool {
 
 // afterAnchor returns the first of the found places after the line that contains anchor. ok is
 // false if the anchor occurs several times, before different places.
-func (p *planner) afterAnchor(anchor string, found candidatePlaces) (at standing, ok bool) {
+func (p *planner) afterAnchor(anchor string, found candidatePlaces) (at position, ok bool) {
 	if found.n > len(found.first) {
-		return standing{}, false
+		return position{}, false
 	}
 	anchor = strings.TrimSpace(anchor)
 	for n, l := range p.doc.LinesFrom(1) {
 		if p.compared++; p.compared > maxLineChecks {
-			return standing{}, false
+			return position{}, false
 		}
 		if l.Content-l.Start > len(anchor)+maxAnchorSpace || strings.TrimSpace(string(p.doc.Slice(l.Start, l.Content))) != anchor {
 			continue
 		}
-		i, _ := slices.BinarySearchFunc(found.first, n+1, func(s standing, line int) int { return s.line - line }) // the place must be after the anchor's own line
+		i, _ := slices.BinarySearchFunc(found.first, n+1, func(s position, line int) int { return s.line - line }) // the place must be after the anchor's own line
 		if i == len(found.first) {
 			continue
 		}
 		if ok && found.first[i] != at {
-			return standing{}, false
+			return position{}, false
 		}
 		at, ok = found.first[i], true
 	}
@@ -506,7 +506,7 @@ const maxAnchorSpace = 4 << 10
 
 // hunkAt plans the changed lines of a hunk that matches at a position. Each run of removed and
 // added lines is a separate piece, so context lines keep their bytes.
-func (p *planner) hunkAt(h *hunk, at standing, e change.Edit) Outcome {
+func (p *planner) hunkAt(h *hunk, at position, e change.Edit) Outcome {
 	exact := p.exactEndings(h, at)
 	out := Outcome{Line: at.line}
 	off := at.off
@@ -536,7 +536,7 @@ func (p *planner) hunkAt(h *hunk, at standing, e change.Edit) Outcome {
 
 // exactEndings reports whether the hunk's old lines have the file's own line endings. If so,
 // the endings of its new lines are intended.
-func (p *planner) exactEndings(h *hunk, at standing) bool {
+func (p *planner) exactEndings(h *hunk, at position) bool {
 	off := at.off
 	for _, n := range h.old {
 		l := &h.lines[n]

@@ -24,8 +24,8 @@ func applyHunks(t *testing.T, text string, edits ...change.Edit) (string, error)
 	return string(c.Bytes()), nil
 }
 
-// A hunk is applied once and then refused as already applied, in any form and regardless of
-// where its context is.
+// A hunk that was already applied is refused, in any form and regardless of where its
+// context is.
 func TestHunkMadeAlready(t *testing.T) {
 	const file = "one two three\nfour five six\nseven eight\n"
 	for _, c := range []struct {

@@ -12,8 +12,8 @@ import (
 	"quarry/internal/textfile"
 )
 
-// Hunks that match in many places are located once each, not again for every earlier hunk.
-// Formerly 100 of them took minutes.
+// Hunks that match in many places are located once each, not again for every earlier hunk,
+// which took minutes for 100 of them.
 func TestManyAmbiguousHunks(t *testing.T) {
 	d := doc(t, strings.Repeat("a\n", 20_000))
 	var edits []change.Edit

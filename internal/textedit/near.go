@@ -12,8 +12,8 @@ import (
 	"quarry/internal/textfile"
 )
 
-// Near is the text in a file that is most similar to a missing text. It serves only to
-// explain; it is never replaced.
+// Near is the text in a file that is most similar to a missing text. It is used in
+// explanations and never replaced.
 type Near struct {
 	// First and Last are its line numbers, Start and End its span in the decoded text.
 	First, Last int
@@ -43,8 +43,8 @@ const (
 )
 
 // Closest returns the part of the document most similar to old, or nil if none is worth
-// showing. For all texts it takes at most one pass over the text (limited to 128 MB) and a few
-// alignments of limited size.
+// showing. It takes at most one pass over the text (limited to 128 MB) and a few alignments of
+// limited size.
 func Closest(d *textfile.Text, old string) *Near {
 	given := textfile.LF.Convert(strings.ToValidUTF8(old, "\uFFFD"))
 	if n := misread(d, given); n != nil {

@@ -156,7 +156,7 @@ func FuzzClosest(f *testing.F) {
 			t.Fatalf("%+v", n)
 		}
 		_ = n.String()
-		// The text of the result exists, and can be replaced at its span.
+		// The text of the result is in the file and can be replaced.
 		if n.Text != "" && n.Text != "x" {
 			if _, err := Apply(d, change.Edit{Verb: change.ReplaceSpan, Start: n.Start, End: n.End, New: "x"}); err != nil {
 				var me *MeaningError

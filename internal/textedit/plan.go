@@ -17,22 +17,22 @@ type planner struct {
 	pieces []piece
 	every  []*everywhere // edits with too many pieces to store
 
-	// For hunks: shift is how many lines the last hunk moved from its line number, shifted
-	// whether there was one, and later the edits that follow.
+	// For hunks: shift is the distance in lines of the last hunk from its line number,
+	// shifted is set if there was one, and later has the edits that follow.
 	shift   int
 	shifted bool
 	after   int // the line after the last hunk's old lines
 	later   []change.Edit
-	alone   map[int]standing // places of later hunks; line 0 means that the place is not unique
+	alone   map[int]position // places of later hunks; line 0 means that the place is not unique
 	next    int              // the first later hunk not yet in alone
 
-	lineTable *lineTable // for many hunks
+	lineTable *lineTable // built for many hunks; nil otherwise
 	compared  int        // comparisons of hunk lines with lines of the file
 	ambiguous int        // number of hunks with several places so far
 	effort    *Effort
 	spaced    *spaced // the file's lines, built when other white space is first considered
 
-	valued map[int][]splice.Splice // splices of edits of values by path, by the edit's index
+	valued map[int][]splice.Splice // splices of edits that change values, by index of the edit
 
 	size, limit int64 // size of the new file as planned so far, and its limit, in bytes of decoded text
 	eol         endings
@@ -60,7 +60,7 @@ func (n *endings) at(t *textfile.Text, off int) textfile.Ending {
 func (p *planner) endingAt(off int) textfile.Ending { return p.eol.at(p.doc, off) }
 
 // maxNears limits how many missing texts are explained. Finding the closest text takes longer
-// than an edit, and a thousand explanations help no reader.
+// than an edit, and a thousand explanations are not readable.
 const maxNears = 20
 
 // Effort limits the explanations for all files of a set. The zero value is ready to use.

@@ -388,9 +388,9 @@ func randomEdit(rng *rand.Rand, tokens []token) change.Edit {
 	return e
 }
 
-// Over 10,000 random files and edits: everything outside of the spans is unchanged, the result
-// equals the reference's, applying the diff to the old text gives the new one, and impossible
-// edits are refused.
+// For random files and edits, bytes outside of the spans are unchanged, the result equals the
+// reference's, applying the diff to the old text gives the new one, and impossible edits are
+// refused.
 func TestRandomEdits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	var done, refused int
@@ -399,7 +399,7 @@ func TestRandomEdits(t *testing.T) {
 		d, err := textfile.New([]byte(raw))
 		if err != nil {
 			i--
-			continue // breaking a unit has made a NUL
+			continue // the broken unit contains a NUL
 		}
 		ref := &reference{enc: d.Encoding(), bom: d.Encoding().BOM(), tokens: refTokens(raw, d.Encoding())}
 		var edits []change.Edit

@@ -56,7 +56,7 @@ func (p *planner) replaceText(e change.Edit) (Outcome, error) {
 	}
 	switch {
 	case seen == 0 && e.Lenient:
-		return p.meant(e, oldText, newText)
+		return p.inexact(e, oldText, newText)
 	case seen == 0:
 		return out, &change.NotFoundError{Old: e.Old, Near: p.closest(e.Old)}
 	case out.Count == 0:
@@ -281,7 +281,6 @@ func (m *matcher) matches() iter.Seq2[int, int] {
 	}
 }
 
-// first returns the first match.
 func (m *matcher) first() (start, end int, ok bool) {
 	for start, end := range m.matches() {
 		return start, end, true
@@ -289,7 +288,6 @@ func (m *matcher) first() (start, end int, ok bool) {
 	return 0, 0, false
 }
 
-// count returns the number of matches.
 func (m *matcher) count() int {
 	if !m.whole {
 		return m.text.Count(0, m.pat)

@@ -61,15 +61,16 @@ func spacedOf(text string) spaced {
 
 func indentOf(line string) string { return line[:len(line)-len(strings.TrimLeft(line, " \t"))] }
 
-// some reports whether a text is long enough to identify a place: two lines, or 20 characters.
-func (s spaced) some() bool {
+// distinct reports whether a text is long enough to identify a place: two lines, or 20
+// characters.
+func (s spaced) distinct() bool {
 	lines, _, chars := s.measure()
 	return lines >= 2 || chars >= 20
 }
 
-// enough reports whether a text with wrong indentation is long enough to identify a place. Its
-// lines need words, because braces and "return nil" occur in many places.
-func (s spaced) enough() bool {
+// distinctWords is distinct for a text with wrong indentation. Its lines need words, because
+// braces and "return nil" occur in many places.
+func (s spaced) distinctWords() bool {
 	_, words, chars := s.measure()
 	return words >= 2 && chars >= 12 || chars >= 20
 }
@@ -107,7 +108,7 @@ func (p *planner) otherSpace(oldText, newText string) (start, end int, actual, n
 	}
 	ends := strings.HasSuffix(oldText, "\n")
 	old, new := spacedOf(strings.TrimSuffix(oldText, "\n")), spacedOf(strings.TrimSuffix(newText, "\n"))
-	if !old.some() || slices.Equal(old.trimmed, new.trimmed) {
+	if !old.distinct() || slices.Equal(old.trimmed, new.trimmed) {
 		return // an edit that changes only white space must match exactly
 	}
 	if p.spaced == nil {
@@ -130,7 +131,7 @@ func (p *planner) otherSpace(oldText, newText string) (start, end int, actual, n
 	}
 	theirs := spaced{file.lines[place : place+n], file.trimmed[place : place+n]}
 	m, ok := newIndents(old, theirs, kind, stepOf(file))
-	if !ok || m.how != atEnds && (!old.enough() || file.twin(old, place, false) || m.oldUnit == "" && file.twin(old, place, true)) {
+	if !ok || m.how != atEnds && (!old.distinctWords() || file.twin(old, place, false) || m.oldUnit == "" && file.twin(old, place, true)) {
 		return 0, 0, "", "", "", false
 	}
 	lines, ok := m.rewrite(old, theirs, new)
@@ -158,7 +159,7 @@ func (p *planner) otherSpace(oldText, newText string) (start, end int, actual, n
 }
 
 // twin reports whether half of a text's lines also occur at another place. If they occur
-// exactly as given, the text's white space is right, and the rest of its lines have changed
+// exactly as given, the text was copied from that place, and its other lines have changed
 // there. If they occur when trimmed, either place may be meant.
 func (s spaced) twin(old spaced, place int, trimmed bool) bool {
 	mine, theirs := old.lines, s.lines
@@ -192,8 +193,8 @@ func (s spaced) twin(old spaced, place int, trimmed bool) bool {
 	return false
 }
 
-// telltale reports whether a line can identify the text it is from. A trimmed line must have
-// 16 characters.
+// telltale reports whether a line can identify its text. A trimmed line must have 16
+// characters.
 func telltale(line string, trimmed bool) bool {
 	return line != "" && (!trimmed || len(line) >= 16)
 }
@@ -418,8 +419,8 @@ func times(indent, unit string) (int, bool) {
 	return len(indent) / len(unit), true
 }
 
-// of maps an indent of the new text: as in the lines of the old text, or else by steps from
-// the nearest indent in them.
+// of maps an indent of the new text: like the same indent of the old text or else, by
+// steps, from the nearest one.
 func (m *indents) of(indent string) (string, bool) {
 	if y, ok := m.known[indent]; ok {
 		return y, true

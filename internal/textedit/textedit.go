@@ -1,10 +1,10 @@
 // Package textedit turns edits of a text into splices of the file's raw bytes.
 //
-// Every byte outside of the spans that edits name remains unchanged by construction: a Change
-// is a list of (span, new bytes) over the original, and writing it copies everything else. New
-// text gets the file's encoding and the line ending in use at its position. An edit is never
-// applied to a text that is merely similar, except for white space in edits that are Lenient;
-// a missing text gives an error that shows the closest one. The package opens no files.
+// Bytes outside of the spans that edits name can't change: a Change is a list of (span, new
+// bytes) over the original, and writing it copies all other bytes. New text gets the file's
+// encoding and the line ending in use at its position. An edit is never applied to a text that
+// is merely similar, except for white space in edits that are Lenient; a missing text gives an
+// error that shows the closest one. The package opens no files.
 //
 // Texts need not be in memory: a Change works on a textfile.Text, which may be read in pages.
 // It yields its splices and the new file in order, as often as requested.
@@ -91,8 +91,9 @@ const DefaultMaxSize = 256 << 20
 // ApplyTo is like Apply for any text and with a given limit. The file's name determines the
 // meaning of its white space, for edits that are Lenient, and how values are written. A file
 // that is already larger than the limit may be edited if it does not grow. The size is
-// computed before any new text is made. Explanations of missing texts share effort, if it
-// isn't nil. If reading the text fails, that error is returned first.
+// computed before any new text is made. effort, if not nil, limits the explanations of
+// missing texts for several calls together. If reading the text fails, that error is
+// returned first.
 func ApplyTo(name string, d *textfile.Text, limit int64, effort *Effort, edits ...change.Edit) (*Change, error) {
 	if effort == nil {
 		effort = &Effort{}
@@ -181,7 +182,7 @@ func (c *Change) pieces() iter.Seq[piece] {
 	return c.unglued(c.merged())
 }
 
-// merged yields the stored pieces and the ones of every in one order.
+// merged yields the stored pieces and those of c.every in order of position.
 func (c *Change) merged() iter.Seq[piece] {
 	return func(yield func(piece) bool) {
 		type source struct {
@@ -255,7 +256,7 @@ func (c *Change) settle(limit int64) error {
 		c.empty = c.empty && c.same(s.Splice)
 		before, first = s.piece, false
 	}
-	if c.size > limit { // an encoding may need more bytes than the text
+	if c.size > limit { // the encoding may need more bytes than the decoded text
 		return &SizeError{Size: c.size, Max: limit}
 	}
 	return nil
@@ -386,8 +387,8 @@ func (c *Change) Empty() bool { return c.empty }
 // slice must not be modified, and is valid until the next one.
 func (c *Change) Pieces() iter.Seq[[]byte] { return c.PiecesFrom(0) }
 
-// PiecesFrom is Pieces without the first at bytes of the original. at must not be after the
-// first splice.
+// PiecesFrom is Pieces without the first at bytes of the original. at must not exceed the
+// start of the first splice.
 func (c *Change) PiecesFrom(at int64) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		old := func(to int64) bool {

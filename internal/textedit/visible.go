@@ -81,8 +81,8 @@ func (n *Near) Shown() string {
 	return b.String()
 }
 
-// window returns the line from start to end as shown. Of a long line it returns the part
-// around the span.
+// window returns the line from start to end as shown. It returns only the part of a long
+// line around the span.
 func (n *Near) window(start, end int, indent bool) string {
 	if end-start <= nearLineRune {
 		return visible(string(n.doc.Slice(start, end)), indent)

@@ -7,7 +7,7 @@ import (
 	"quarry/fault"
 )
 
-// BinaryError says that a file is not text, and its apparent type.
+// BinaryError reports that a file is not text, and its apparent type.
 type BinaryError = fault.BinaryError
 
 type magic struct {
@@ -16,7 +16,7 @@ type magic struct {
 	name string
 }
 
-// magics are looked through in order; the first that fits names the type.
+// magics are tried in order; the first match names the type.
 var magics = []magic{
 	{0, "\x89PNG\r\n\x1a\n", "PNG image"},
 	{0, "\xFF\xD8\xFF", "JPEG image"},
@@ -60,8 +60,7 @@ var magics = []magic{
 	{0, "\x00\x00\xFE\xFF", "UTF-32 text"},
 }
 
-// BinaryType names the type of a binary file by its first bytes, or "binary data" if they are unknown. It
-// looks at no more than the first 512 bytes.
+// BinaryType returns the type of a binary file by its first 512 bytes, or "binary data" if it is unknown.
 func BinaryType(head []byte) string {
 	head = head[:min(len(head), 512)]
 	for _, m := range magics {
@@ -77,7 +76,8 @@ func BinaryType(head []byte) string {
 	case len(s) >= 12 && s[4:8] == "ftyp":
 		return ftypType(s[8:12])
 	case strings.HasPrefix(s, "\xCA\xFE\xBA\xBE"):
-		// Java's major version is at least 45; a fat Mach-O has few parts.
+		// Both formats begin like this. A Java class has a major version of at least 45
+		// here, a fat Mach-O a small number of parts.
 		if len(s) >= 8 && s[7] >= 45 {
 			return "Java class"
 		}
@@ -88,8 +88,8 @@ func BinaryType(head []byte) string {
 	return "binary data"
 }
 
-// zipType looks at the first entry's name, which the formats on top of zip
-// put there for this purpose.
+// zipType examines the name of the first entry: formats based on zip identify themselves
+// there.
 func zipType(s string) string {
 	for _, t := range [...]struct{ sign, name string }{
 		{"mimetypeapplication/epub", "EPUB book"},
@@ -130,8 +130,8 @@ func ftypType(brand string) string {
 	return "MP4 video"
 }
 
-// utf16Without recognizes mostly-ASCII UTF-16 that lacks its mark: every other byte is NUL. It is not read as
-// text, because nothing identifies it; but the error can tell the user which mark to add.
+// utf16Without recognizes UTF-16 without a byte order mark if it is mostly ASCII: every other byte is NUL.
+// Such a file counts as binary, but the error can name the missing mark.
 func utf16Without(head []byte) bool {
 	if len(head) < 8 {
 		return false

@@ -10,8 +10,8 @@ import (
 	"quarry/fault"
 )
 
-// high1252 is the upper half of Windows-1252 from 80 to 9F; from A0 on, and
-// below 80, byte and character have the same number.
+// high1252 has the characters of the bytes 80 to 9F in Windows-1252. All other bytes have
+// the number of their character.
 var high1252 = [32]rune{
 	0x20AC, 0x0081, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021,
 	0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0x008D, 0x017D, 0x008F,
@@ -26,7 +26,7 @@ func decode1252(b byte) rune {
 	return rune(b)
 }
 
-// Decode1252 is text in Windows-1252 as UTF-8.
+// Decode1252 converts Windows-1252 text to UTF-8.
 func Decode1252(b []byte) []byte {
 	out := make([]byte, 0, len(b)+len(b)/8)
 	for _, c := range b {
@@ -35,7 +35,7 @@ func Decode1252(b []byte) []byte {
 	return out
 }
 
-// Decoded1252 is the length of Decode1252(b).
+// Decoded1252 returns the length of Decode1252(b).
 func Decoded1252(b []byte) int {
 	n := len(b)
 	for len(b) > 0 {
@@ -60,8 +60,8 @@ func encode1252(r rune) (byte, bool) {
 }
 
 // AppendDecoded appends the decoded text of src to dst and returns the result and the number of bytes of src
-// used. src has no byte order mark. Up to 3 bytes of an incomplete character may be left over, to be given
-// again before the next block; with last set everything is used.
+// used. src has no byte order mark. Up to 3 bytes of an incomplete character may remain unused: the caller
+// passes them again before the next block. With last set, all bytes are used.
 //
 // An invalid unit, such as a lone surrogate or half a UTF-16 unit at the end, becomes U+FFFD. UTF-8 is copied
 // unchanged, whether valid or not.
@@ -87,7 +87,7 @@ func (e Encoding) AppendDecoded(dst, src []byte, last bool) ([]byte, int) {
 	return append(dst, src[:n]...), n
 }
 
-// asciiRun returns the length of the ASCII prefix of p, eight bytes a step.
+// asciiRun returns the length of the ASCII prefix of p.
 func asciiRun(p []byte) int {
 	i := 0
 	for ; i+8 <= len(p); i += 8 {
@@ -125,8 +125,8 @@ func unit(src []byte, big bool) rune {
 	return rune(src[1])<<8 | rune(src[0])
 }
 
-// nextUTF16 decodes the first character of a non-empty src and how many bytes
-// it has: 4, 2, or 1 for half a unit at the end.
+// nextUTF16 returns the first character of a non-empty src and its length in bytes: 4, 2,
+// or 1 for half a unit at the end.
 func nextUTF16(src []byte, big bool) (rune, int) {
 	if len(src) < 2 {
 		return utf8.RuneError, 1
@@ -143,13 +143,13 @@ func nextUTF16(src []byte, big bool) (rune, int) {
 	return utf8.RuneError, 2
 }
 
-// cutUTF16 reports whether more bytes could change how src begins: it is half a
-// unit, or a high surrogate whose low one is not there yet.
+// cutUTF16 reports whether src is an incomplete character: half a unit, or a high
+// surrogate without its low one.
 func cutUTF16(src []byte, big bool) bool {
 	return len(src) < 2 || len(src) < 4 && unit(src, big)&0xFC00 == 0xD800
 }
 
-// EncodeError says which character an encoding can't hold, and where.
+// EncodeError reports a character that an encoding can't represent, and its position.
 type EncodeError struct {
 	Encoding Encoding
 	Rune     rune // utf8.RuneError with Invalid set
@@ -170,7 +170,6 @@ func (e *EncodeError) Error() string {
 	return fmt.Sprintf("the file is %s, which can't hold %q (U+%04X), %s", e.Encoding, e.Rune, e.Rune, where)
 }
 
-// Unwrap gives the code: the text was given.
 func (e *EncodeError) Unwrap() error { return fault.InvalidArgument }
 
 func encodeError(e Encoding, text string, at int) error {
@@ -183,10 +182,10 @@ func encodeError(e Encoding, text string, at int) error {
 	}
 }
 
-// Append appends text in this encoding to dst, without a byte order mark. Text
-// the encoding can't hold gives an *EncodeError and leaves dst as it was:
-// invalid UTF-8 anywhere, a NUL outside UTF-16, and in Windows-1252 every
-// character that is not one of its 256.
+// Append appends text in this encoding to dst, without a byte order mark. If the encoding
+// can't represent the text, it returns an *EncodeError and does not change dst. That is
+// the case for invalid UTF-8, a NUL outside UTF-16, and in Windows-1252 any character but
+// its 256.
 func (e Encoding) Append(dst []byte, text string) ([]byte, error) {
 	from := len(dst)
 	for i := 0; i < len(text); {

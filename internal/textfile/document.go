@@ -20,16 +20,15 @@ type Document struct {
 	lines func() *Lines
 }
 
-// mark pairs a place in the text with its place in the raw bytes, both at the
-// start of a character. One every markEvery raw bytes makes a look-up walk at
-// most that far; 16 bytes in 2,048 is under 1 % of the file.
+// mark maps an offset in the text to its raw offset, at the start of a character. With
+// one mark every markEvery raw bytes, a lookup decodes at most that many; the marks take
+// less than 1 % of the file.
 type mark struct{ text, raw int }
 
 const markEvery = 2048
 
-// New reads raw as text. The document keeps raw, which must not change any
-// more. A binary file gives a *BinaryError. For UTF-8 nothing is copied; other
-// encodings are decoded once, here.
+// New makes a document of raw, which must not be modified afterwards. A binary file gives
+// a *BinaryError. UTF-8 is not copied; other encodings are decoded once, here.
 func New(raw []byte) (*Document, error) {
 	k := Detect(raw)
 	if k.Binary {
@@ -77,15 +76,15 @@ func (d *Document) Text() []byte { return d.text }
 // Encoding returns the encoding of the file.
 func (d *Document) Encoding() Encoding { return d.enc }
 
-// Lines returns the line index of Text, built at the first call.
+// Lines returns the line index of Text, which is built by the first call.
 func (d *Document) Lines() *Lines { return d.lines() }
 
-// Exact reports whether encoding Text gives Raw again. It does for every
-// file but UTF-16 with lone surrogates or half a unit at its end.
+// Exact reports whether encoding Text gives Raw again. Only UTF-16 with lone surrogates
+// or half a unit at its end is not exact.
 func (d *Document) Exact() bool { return d.exact }
 
-// RawOffset returns where the character at or around a text offset begins in
-// the raw bytes. Offsets outside the text are moved to its nearer end.
+// RawOffset returns the raw offset at which the character at or around a text offset
+// begins. Offsets outside the text are moved to its nearer end.
 func (d *Document) RawOffset(text int) int {
 	text = max(0, min(text, len(d.text)))
 	if d.enc.IsUTF8() {
@@ -105,7 +104,7 @@ func (d *Document) RawOffset(text int) int {
 	}
 }
 
-// step returns how many raw and how many text bytes the character at m has.
+// step returns the number of raw and of text bytes of the character at m.
 func (d *Document) step(m mark) (raw, text int) {
 	if d.enc == Windows1252 {
 		return 1, utf8.RuneLen(decode1252(d.raw[m.raw]))
@@ -114,8 +113,8 @@ func (d *Document) step(m mark) (raw, text int) {
 	return n, utf8.RuneLen(r)
 }
 
-// Convert returns text with every line ending made e. A \r that no \n follows
-// is a character like any other and stays.
+// Convert converts every line ending of text to e. A \r without a following \n is not a
+// line ending.
 func (e Ending) Convert(text string) string {
 	if !strings.Contains(text, "\n") {
 		return text
@@ -129,10 +128,10 @@ func (e Ending) Convert(text string) string {
 	return text
 }
 
-// Guessed reports whether the encoding is probably wrong. Windows-1252 is the fallback when nothing else
-// fits, and every byte means something in it, so GBK, Shift-JIS, KOI8-R and their like are read as it too. In
-// real Windows-1252, characters over 0x7F nearly always occur singly; in the others they come in rows, or are
-// bytes that are rare there.
+// Guessed reports whether the encoding is probably wrong. Windows-1252 is assumed if no other encoding fits.
+// Every byte is valid in it, so GBK, Shift-JIS, KOI8-R and the like are decoded as Windows-1252 too. Real
+// Windows-1252 nearly always has single bytes over 0x7F; the other encodings have sequences of them, or bytes
+// that are rare in Windows-1252.
 func (d *Document) Guessed() bool {
 	var g guesser
 	g.write(d.raw, d.enc)
@@ -143,7 +142,7 @@ func (d *Document) Guessed() bool {
 type guesser struct {
 	high, strange int
 	before        byte // the last byte
-	open          bool // it is over 0x7F and no neighbour has been seen
+	open          bool // before is over 0x7F and not counted as strange
 }
 
 func (g *guesser) write(block []byte, enc Encoding) {
@@ -155,13 +154,13 @@ func (g *guesser) write(block []byte, enc Encoding) {
 			g.before, g.open = b, false
 			continue
 		}
-		if g.open { // it has a neighbour now
+		if g.open { // before has a neighbour: count it
 			g.strange++
 		}
 		g.high++
 		g.open = false
 		switch {
-		case b == 0x81 || b == 0x9D, b >= 0x82 && b <= 0x84 || b >= 0x86 && b <= 0x90 || b >= 0x98 && b <= 0x9F && b != 0x99: // lead bytes of Shift-JIS; rare here, or no characters
+		case b == 0x81 || b == 0x9D, b >= 0x82 && b <= 0x84 || b >= 0x86 && b <= 0x90 || b >= 0x98 && b <= 0x9F && b != 0x99: // lead bytes of Shift-JIS, rare or unassigned in Windows-1252
 			g.strange++
 		case g.before >= 0x80:
 			g.strange++

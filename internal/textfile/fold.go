@@ -8,12 +8,12 @@ type folding struct {
 	at foldCursor
 }
 
-// foldCursor is one place in both texts, on a page. Sequential requests step over every
-// \r\n once.
+// foldCursor is a position on a page, as an offset in both texts. It lets sequential
+// requests search for each \r\n once.
 type foldCursor struct{ page, folded, text int }
 
-// Folded returns the text with \n for every \r\n. It reads the pages of t and keeps a few
-// copies of them; for a text in memory it keeps the only one.
+// Folded returns the text with \n for every \r\n. It keeps converted copies of a few
+// pages of t. A text in memory is one page.
 func (t *Text) Folded() *Text {
 	f := &Text{enc: t.enc, raw: t.raw, fold: &folding{of: t, at: foldCursor{page: -1}}}
 	f.starts = append(f.starts, t.starts...)

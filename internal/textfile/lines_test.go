@@ -83,7 +83,7 @@ func TestEndingAt(t *testing.T) {
 	}
 }
 
-// naiveLines splits by looking at one byte after the other.
+// naiveLines splits text byte by byte.
 func naiveLines(text []byte) (lines []Line, lf, crlf int) {
 	start := 0
 	for i, b := range text {
@@ -163,7 +163,7 @@ func TestLinesRandom(t *testing.T) {
 		}
 		checkLines(t, text)
 	}
-	// Borders of blocks, exactly.
+	// Texts that end at or next to the end of a block.
 	for _, n := range []int{lineBlock - 1, lineBlock, lineBlock + 1, 2 * lineBlock} {
 		checkLines(t, []byte(strings.Repeat("x", n-1)+"\n"))
 		checkLines(t, []byte(strings.Repeat("x", n-1)+"\r\n"))

@@ -10,57 +10,57 @@ import (
 	"unicode/utf8"
 )
 
-// Text is a text file as edits see it: its decoded text, lines and offsets, all
-// in memory (InMemory) or read in pages when they are asked for (Scan). The two
-// answer alike; a document in memory is a text of one page.
+// Text gives edits access to a text file: its decoded text, lines and offsets. It is in
+// memory (InMemory) or read in pages on demand (Scan), with equal results. A document in
+// memory is a text of one page.
 //
-// A text in pages reads its file repeatedly, so its contents are reliable only if the file stays the same
-// during Scan: a caller that writes the result compares hashes. A failed read, or a file that became shorter,
-// is noted in Err and answered with the remaining bytes. A Text is not safe for concurrent use.
+// A text in pages reads its file repeatedly, so its contents are reliable only if the file does not change
+// after Scan: a caller that writes the result compares hashes. Err reports a failed read, or a file that
+// became shorter; the missing bytes are then NUL. A Text is not safe for concurrent use.
 type Text struct {
 	enc     Encoding
 	raw     int64
-	starts  []pageStart // of each page, and at last the end
+	starts  []pageStart // of each page, and the end of the text
 	endings Endings
 	guessed bool
 	doc     *Document // of a text in memory; nil for pages
 	src     io.ReaderAt
 	fold    *folding // set in a text with \n for every \r\n
 	err     error
-	stop    func() error // nil: never
+	stop    func() error // may be nil
 
 	cached [cachedPages]cachedPage
 	clock  int
 	window rawWindow
-	line   cursor // offset and newlines before it
+	line   cursor // offset, and number of newlines before it
 	rawAt  cursor // offset and raw offset
 }
 
-// pageStart is where a page begins. A page begins at a character and does not end
+// pageStart is the start of a page. A page consists of whole characters and does not end
 // between \r and \n.
 type pageStart struct {
 	raw      int64
 	text     int
 	newlines int
-	crlf     int // \r\n before it
+	crlf     int // number of \r\n before it
 }
 
 const (
-	// pageSize is the raw bytes of a page: large enough that reading is fast, small
-	// enough that counting lines from its beginning is.
+	// pageSize is the size of a page in raw bytes: large enough for fast reading, and
+	// small enough for fast counting of lines from its start.
 	pageSize    = 256 << 10
 	cachedPages = 4
 )
 
 type cachedPage struct {
-	data []byte // nil: none
+	data []byte // nil if unused
 	at   int    // number of the page
 	used int
 }
 
 type cursor struct{ off, at int }
 
-// rawWindow is the last block read of a file that has to be decoded.
+// rawWindow is the last block read by RawSpan from a file that must be decoded.
 type rawWindow struct {
 	off  int64
 	data []byte
@@ -71,26 +71,25 @@ var (
 	errAnother = errors.New("the file was changed while it was read")
 )
 
-// InMemory is the text of a document.
+// InMemory returns the text of a document.
 func InMemory(d *Document) *Text {
 	end := pageStart{raw: int64(len(d.raw)), text: len(d.text)}
 	return &Text{enc: d.enc, raw: end.raw, doc: d, starts: []pageStart{{raw: int64(len(d.enc.BOM()))}, end}}
 }
 
-// Verbatim is a text of any bytes, which are neither decoded nor checked.
+// Verbatim returns a text of arbitrary bytes, which are neither decoded nor checked.
 func Verbatim(b []byte) *Text {
 	return InMemory(&Document{raw: b, text: b, exact: true, lines: sync.OnceValue(func() *Lines { return IndexLines(b) })})
 }
 
-// Scan reads a file of size bytes once, from the beginning, and returns its text
-// in pages. Each block that is read goes to tee, too, which may keep it and must
-// not change it; nil is fine. A binary file gives a *BinaryError, after its first
-// block.
+// Scan reads a file of size bytes once, from the beginning, and returns its text in
+// pages. It also writes each block to tee, if tee is not nil; tee may keep the block but
+// must not modify it. A binary file gives a *BinaryError after its first block.
 func Scan(src io.ReaderAt, size int64, tee io.Writer) (*Text, error) {
 	return ScanPages(src, size, pageSize, tee)
 }
 
-// ScanPages is Scan with pages of another size, at least 16 bytes, for tests.
+// ScanPages is Scan with another page size, at least 16 bytes, for tests.
 func ScanPages(src io.ReaderAt, size int64, page int, tee io.Writer) (*Text, error) {
 	head := make([]byte, min(size, SniffLen))
 	n, err := src.ReadAt(head, 0)
@@ -119,7 +118,7 @@ type scanner struct {
 	*Text
 	page    int
 	tee     io.Writer
-	invalid bool // it is not the UTF-8 it seemed to be
+	invalid bool // the file was taken for UTF-8, but is not valid
 	guess   guesser
 }
 
@@ -165,8 +164,8 @@ func (s *scanner) run() error {
 	return nil
 }
 
-// decode returns the text of a block, and how much of the block it takes: whole
-// characters, and not the \r of a \r\n that ends in the next one.
+// decode returns the text of a block, and how many of its bytes that takes. It excludes
+// an incomplete character, and a \r at the end whose \n may be in the next block.
 func (s *scanner) decode(block []byte, last bool) (text []byte, n int) {
 	text, n = s.Text.decode(block, last)
 	if s.enc.IsUTF8() && !s.invalid {
@@ -178,7 +177,7 @@ func (s *scanner) decode(block []byte, last bool) (text []byte, n int) {
 	return text, n
 }
 
-// unit is a carriage return in the encoding.
+// unit returns a carriage return in the encoding.
 func (e Encoding) unit() string {
 	switch e {
 	case UTF16LE:
@@ -204,14 +203,15 @@ func (t *Text) decode(block []byte, last bool) (text []byte, n int) {
 	return t.enc.AppendDecoded(make([]byte, 0, size), block, last)
 }
 
-// Err is the first error of a read, if any failed, or why the text was stopped.
+// Err returns the first error of a read, or the reason why the text was stopped.
 func (t *Text) Err() error { return t.err }
 
-// StopWith ends work on the text once stopped returns an error. Err then returns that
-// error, for the code that reads the text. Later pages are empty.
+// StopWith ends work on the text once stopped returns an error, which Err then returns.
+// Pages read later consist of NUL bytes.
 func (t *Text) StopWith(stopped func() error) { t.stop = stopped }
 
-// Stopped asks whether to stop. Reading a page also asks.
+// Stopped calls the function given to StopWith, and reports whether to stop. Reading a
+// page calls it too.
 func (t *Text) Stopped() bool {
 	if t.err == nil && t.stop != nil {
 		if err := t.stop(); err != nil {
@@ -221,8 +221,8 @@ func (t *Text) Stopped() bool {
 	return t.err != nil
 }
 
-// Len is the size of the text, in bytes of UTF-8 without the byte order mark, and RawLen the size of the
-// file.
+// Len returns the size of the text, in bytes of UTF-8 without the byte order mark, and RawLen the size
+// of the file.
 func (t *Text) Len() int      { return t.starts[len(t.starts)-1].text }
 func (t *Text) RawLen() int64 { return t.raw }
 
@@ -251,7 +251,8 @@ func (t *Text) Endings() Endings {
 	return t.endings
 }
 
-// pageAt returns the number of the page with the byte at off; the end is on the last one.
+// pageAt returns the number of the page with the byte at off; the end of the text is on
+// the last page.
 func (t *Text) pageAt(off int) int {
 	n := len(t.starts) - 1
 	return max(0, min(n, sort.Search(n, func(i int) bool { return t.starts[i].text > off }))-1)
@@ -297,8 +298,8 @@ func (t *Text) fetch(i int) []byte {
 	return t.sized(text, b.text-a.text)
 }
 
-// sized gives a page its size from the table: a changing file must not make offsets
-// invalid.
+// sized makes a page as long as it was during the scan, because offsets must be valid
+// even if the file changes.
 func (t *Text) sized(text []byte, want int) []byte {
 	if len(text) != want {
 		t.fail(errAnother)
@@ -388,7 +389,7 @@ func (t *Text) RawSpan(off int64) []byte {
 	return t.window.data[off-t.window.off:]
 }
 
-// Index returns the offset of the first pat that begins at from or after, or -1.
+// Index returns the offset of the first pat at or after from, or -1.
 func (t *Text) Index(from int, pat []byte) int {
 	if len(pat) > pageSize/8 && len(t.starts) > 2 {
 		return t.indexLong(from, pat)
@@ -423,8 +424,8 @@ func (t *Text) indexLong(from int, pat []byte) int {
 	return -1
 }
 
-// Matches yields the offsets of all pat, from left to right without overlap. It equals
-// repeated calls of Index, but looks up each page once.
+// Matches yields the offsets of all occurrences of pat, from left to right without
+// overlap. Unlike repeated calls of Index, it looks up each page once.
 func (t *Text) Matches(pat []byte) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for from := 0; ; {
@@ -450,7 +451,7 @@ func (t *Text) Matches(pat []byte) iter.Seq[int] {
 	}
 }
 
-// Count returns the number of pat from an offset on, without overlap.
+// Count returns the number of occurrences of pat from an offset on, without overlap.
 func (t *Text) Count(from int, pat []byte) int {
 	n := 0
 	if len(pat) == 1 || len(t.starts) == 2 {
@@ -483,7 +484,7 @@ func (t *Text) LastNewline(off int) int {
 
 var newline = []byte{'\n'}
 
-// EndingAt is the method form of the function EndingAt.
+// EndingAt is like the function EndingAt.
 func (t *Text) EndingAt(off int) Ending {
 	if i := t.Index(off, newline); i >= 0 {
 		return t.endingOf(i)
@@ -491,8 +492,8 @@ func (t *Text) EndingAt(off int) Ending {
 	return t.endingOf(t.LastNewline(off))
 }
 
-// EndingBefore returns the ending of the last line that ended before off, else the ending of the line at off,
-// else LF.
+// EndingBefore returns the ending of the last line that ends before off, or else of the line at off, or else
+// LF.
 func (t *Text) EndingBefore(off int) Ending {
 	if i := t.LastNewline(off); i >= 0 {
 		return t.endingOf(i)
@@ -507,7 +508,8 @@ func (t *Text) endingOf(i int) Ending {
 	return LF
 }
 
-// RawOffset returns where the character at or around an offset begins in the file.
+// RawOffset returns the offset in the file at which the character at or around off
+// begins.
 func (t *Text) RawOffset(off int) int64 {
 	if t.doc != nil {
 		return int64(t.doc.RawOffset(off))
@@ -523,7 +525,7 @@ func (t *Text) RawOffset(off int) int64 {
 	p := t.starts[i]
 	c := cursor{p.text, int(p.raw)}
 	if t.rawAt.off > c.off && t.rawAt.off <= off {
-		c = t.rawAt // sequential requests step over each character once
+		c = t.rawAt // sequential requests decode each character once
 	}
 	text := t.load(i)
 	for {
@@ -561,8 +563,7 @@ func (t *Text) LineCount() int {
 	return n
 }
 
-// Terminated reports whether the last line has an ending. The empty text has no
-// line that lacks one.
+// Terminated reports whether no line lacks an ending. This is true for the empty text.
 func (t *Text) Terminated() bool { return t.Len() == 0 || t.Byte(t.Len()-1) == '\n' }
 
 // LineAt returns the number of the line with the byte at off. The end of a text whose
@@ -572,7 +573,7 @@ func (t *Text) LineAt(off int) int {
 	i := t.pageAt(off)
 	c := cursor{t.starts[i].text, t.starts[i].newlines}
 	if near := t.line.off <= off && off-t.line.off < lineBlock; near && t.line.off >= c.off {
-		c = t.line // sequential requests look at each byte once
+		c = t.line // sequential requests read each byte once
 	} else if t.doc != nil {
 		c = cursor{off, t.doc.Lines().At(off) - 1}
 	}
@@ -582,7 +583,7 @@ func (t *Text) LineAt(off int) int {
 	return c.at + 1
 }
 
-// Line returns where line n lies, counted from 1, and false if there is none.
+// Line returns the position of line n, counted from 1, and false if there is none.
 func (t *Text) Line(n int) (Line, bool) {
 	if n < 1 || n > t.LineCount() {
 		return Line{}, false
@@ -594,7 +595,7 @@ func (t *Text) Line(n int) (Line, bool) {
 	case n > 1:
 		want := n - 1 // newlines before it
 		i := max(0, sort.Search(len(t.starts), func(i int) bool { return t.starts[i].newlines >= want })-1)
-		start = t.starts[i].text + behindNewlines(t.load(i), want-t.starts[i].newlines)
+		start = t.starts[i].text + afterNewlines(t.load(i), want-t.starts[i].newlines)
 	}
 	return t.lineAt(start), true
 }
@@ -611,7 +612,7 @@ func (t *Text) lineAt(start int) Line {
 	return Line{start, content, i + 1}
 }
 
-// LinesFrom yields line n and all that follow.
+// LinesFrom yields line n and all later lines.
 func (t *Text) LinesFrom(n int) iter.Seq2[int, Line] {
 	return func(yield func(int, Line) bool) {
 		line, ok := t.Line(n)

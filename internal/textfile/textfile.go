@@ -2,9 +2,9 @@
 // text is written in the same encoding and with the same line ending.
 //
 // A Document keeps the raw bytes and, for encodings other than UTF-8, a map from offsets in the decoded text
-// to offsets in those bytes. A change to the text is a splice of the raw bytes, so all other bytes stay
-// identical by construction, also in files that no encoder could write again: UTF-16 with lone surrogates or
-// half a unit at the end. The package opens no files and never modifies its input.
+// to offsets in those bytes. A change to the text is a splice of the raw bytes, so other bytes can't change,
+// even in files that no encoder could reproduce: UTF-16 with lone surrogates or half a unit at the end. The
+// package opens no files and never modifies its input.
 package textfile
 
 import (
@@ -12,25 +12,25 @@ import (
 	"unicode/utf8"
 )
 
-// SniffLen is how much of a file decides whether it is binary: a NUL within
-// the first 64 KiB and no UTF-16 byte order mark.
+// SniffLen is the number of bytes that decide whether a file is binary: it has a NUL in
+// them, and no UTF-16 byte order mark.
 const SniffLen = 64 << 10
 
 // Encoding is the encoding of a text file.
 type Encoding uint8
 
 const (
-	// UTF8 has no byte order mark. ASCII and the empty file count as UTF-8.
+	// UTF8 is UTF-8 without a byte order mark, also ASCII and the empty file.
 	UTF8 Encoding = iota
-	// UTF8BOM is UTF-8 after the bytes EF BB BF, which are not text.
+	// UTF8BOM is UTF-8 after the byte order mark EF BB BF, which is not part of the text.
 	UTF8BOM
-	// UTF16LE is little-endian UTF-16 after the bytes FF FE.
+	// UTF16LE is little-endian UTF-16 after the byte order mark FF FE.
 	UTF16LE
-	// UTF16BE is big-endian UTF-16 after the bytes FE FF.
+	// UTF16BE is big-endian UTF-16 after the byte order mark FE FF.
 	UTF16BE
 	// Windows1252 is the encoding assumed for bytes that are not UTF-8. The five bytes it leaves undefined
-	// (81 8D 8F 90 9D) encode the control characters of the same number, as in the WHATWG standard, so that
-	// every byte is one character and back.
+	// (81 8D 8F 90 9D) encode the control characters of the same number, as in the WHATWG standard, so
+	// every byte is one character and can be encoded again.
 	Windows1252
 )
 
@@ -69,13 +69,12 @@ func (e Encoding) BOM() string {
 // text itself, so that nothing needs to be decoded.
 func (e Encoding) IsUTF8() bool { return e == UTF8 || e == UTF8BOM }
 
-// Kind is what detection found.
+// Kind is the result of detection.
 type Kind struct {
 	// Encoding is meaningless when Binary is set.
 	Encoding Encoding
-	// Binary is set for a NUL in the first SniffLen bytes without a UTF-16
-	// byte order mark. The four bytes FF FE 00 00 are UTF-32's mark, not
-	// UTF-16's, and so make a file binary too.
+	// Binary is set for a NUL in the first SniffLen bytes without a UTF-16 byte order
+	// mark. The bytes FF FE 00 00 are the mark of UTF-32, so such a file is binary too.
 	Binary bool
 }
 
@@ -95,8 +94,8 @@ func bom16(head []byte) (Encoding, bool) {
 
 func hasBOM8(head []byte) bool { return len(head) >= 3 && string(head[:3]) == bomUTF8 }
 
-// Detect classifies a whole file. Its cost is one look for a NUL in the first
-// 64 KiB and one pass of UTF-8 validation.
+// Detect classifies a whole file. It searches the first 64 KiB for a NUL, and validates
+// all of the file as UTF-8.
 func Detect(data []byte) Kind {
 	k := Sniff(data[:min(len(data), SniffLen)])
 	if k.Binary || !k.Encoding.IsUTF8() {
@@ -108,10 +107,10 @@ func Detect(data []byte) Kind {
 	return k
 }
 
-// Sniff classifies a file by the first SniffLen bytes of its first block. Binary and the UTF-16 encodings are
-// final answers if the block has min(file size, SniffLen) bytes. UTF8 and UTF8BOM hold as long as the rest is
-// valid, which Detect or a Detector can tell; Windows1252 is final. A character cut off by the end of the
-// block is no reason against UTF-8.
+// Sniff classifies a file by the first SniffLen bytes of its first block. If the block has min(file size,
+// SniffLen) bytes, Binary, the UTF-16 encodings and Windows1252 are final results. UTF8 and UTF8BOM are
+// correct if the rest is valid, which Detect or a Detector checks. A character cut off by the end of the
+// block is no evidence against UTF-8.
 func Sniff(head []byte) Kind {
 	head = head[:min(len(head), SniffLen)]
 	if e, ok := bom16(head); ok {
@@ -129,9 +128,8 @@ func Sniff(head []byte) Kind {
 	return Kind{Encoding: UTF8}
 }
 
-// SniffForm is Sniff for a reader that doesn't care about validity: anything neither binary nor UTF-16 is
-// UTF8, valid or not, unless a byte order mark makes a difference. Without the check of every character it
-// takes a third of the time.
+// SniffForm is Sniff without the validation of files that have no byte order mark: if they are not
+// binary, they are UTF8. It takes a third of the time.
 func SniffForm(head []byte) Kind {
 	head = head[:min(len(head), SniffLen)]
 	if _, ok := bom16(head); ok || hasBOM8(head) {
@@ -140,8 +138,8 @@ func SniffForm(head []byte) Kind {
 	return Kind{Encoding: UTF8, Binary: bytes.IndexByte(head, 0) >= 0}
 }
 
-// partialRune returns how many bytes at the end of p could be the beginning of
-// a character that p cuts off.
+// partialRune returns the number of bytes at the end of p that could be the beginning of
+// an incomplete character.
 func partialRune(p []byte) int {
 	for n := 1; n <= min(len(p), utf8.UTFMax-1); n++ {
 		if tail := p[len(p)-n:]; utf8.RuneStart(tail[0]) {
@@ -154,8 +152,8 @@ func partialRune(p []byte) int {
 	return 0
 }
 
-// Detector gives the answer of Detect for a file that arrives in blocks of any
-// size. The zero value is ready. It keeps at most seven bytes.
+// Detector is Detect for a file that arrives in blocks of any size. The zero value is
+// ready to use. It stores at most eight bytes.
 type Detector struct {
 	seen    int64
 	head    [4]byte
@@ -165,7 +163,7 @@ type Detector struct {
 	invalid bool
 }
 
-// Write takes the next block. It never fails; the results make it an io.Writer.
+// Write examines the next block. It never fails.
 func (d *Detector) Write(p []byte) (int, error) {
 	if d.seen < int64(len(d.head)) {
 		copy(d.head[d.seen:], p)
@@ -201,7 +199,7 @@ func (d *Detector) validate(p []byte) {
 	d.ncarry = copy(d.carry[:], p[cut:])
 }
 
-// Invalid reports that the bytes so far are not UTF-8, whatever follows.
+// Invalid reports whether the bytes so far can't be the beginning of valid UTF-8.
 func (d *Detector) Invalid() bool { return d.invalid }
 
 // Kind returns the kind of a file that ends after the bytes written so far.

@@ -175,9 +175,8 @@ func TestEncodeTakesEncodingAndEnding(t *testing.T) {
 	}
 }
 
-// checkDocument holds a document against its definition: the raw bytes of all
-// its characters, in order, are the file; and where Exact says so, encoding the
-// text gives the file again.
+// checkDocument checks that the raw bytes of all characters, in order, are the file, and
+// that encoding the text gives the file again exactly if Exact is true.
 func checkDocument(t *testing.T, raw []byte) {
 	t.Helper()
 	d, err := New(bytes.Clone(raw))
@@ -253,8 +252,8 @@ func FuzzRoundTrip(f *testing.F) {
 	})
 }
 
-// The same on random files built to hit the marks' borders: surrogate pairs
-// across blocks, half units, the undefined bytes.
+// Random files with special cases at the marks: surrogate pairs across blocks, half
+// units, undefined bytes.
 func TestRoundTripRandom(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range stress.N(3000) {

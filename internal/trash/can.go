@@ -131,7 +131,7 @@ func (c *can) encode(r record) []byte {
 // staleAfter is much longer than it takes to write a record and move its item.
 const staleAfter = 10 * time.Minute
 
-// stale reports whether the record at has no item any more, because a user has emptied
+// stale reports whether the record at is left from an item that a user deleted from
 // .trash by hand. putAs has checked that the item does not exist.
 func (c *can) stale(b *Bin, at rootfs.Path) bool {
 	if !c.hashed {
@@ -315,14 +315,14 @@ func (c *can) restore(b *Bin, name string, to rootfs.Path) error {
 	made, err := b.ws.MkdirAll(to.Dir())
 	if err == nil {
 		err = c.move(c.root, from, b.ws, to)
-		if isOtherDevice(err) { // it had been copied into the trash
+		if isOtherDevice(err) { // the item was copied into the trash
 			err = c.root.RenameTo(from, b.ws, to)
 		}
 	}
 	if err != nil {
 		if _, gone := c.root.Stat(from); errors.Is(gone, fault.NotFound) {
-			// It was moved, though maybe not durably. Its record still exists, so move it
-			// back to the same name.
+			// The item was moved, though maybe not durably. Its record still exists, so
+			// move it back to the same name.
 			err = errors.Join(err, c.move(b.ws, to, c.root, from))
 		}
 		for i := len(made) - 1; i >= 0; i-- {

@@ -103,7 +103,7 @@ func (b *Bin) sharedCan(top string, create bool) (*can, error) {
 			return p, err
 		}
 		if info.Type != rootfs.TypeDir || info.Mode&fs.ModeSticky == 0 {
-			return p, fault.NotFound // the specification says to continue without it
+			return p, fault.NotFound // the specification says to ignore such a folder
 		}
 		return p.Child(strconv.Itoa(b.opts.UID))
 	})

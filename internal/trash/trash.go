@@ -154,8 +154,8 @@ func (b *Bin) Put(ctx context.Context, p rootfs.Path) (Item, error) {
 	return item, nil
 }
 
-// refused returns err with the path that was to be deleted. Otherwise it would name a
-// path in the trash, which means nothing to the caller.
+// refused returns err with the path that was to be deleted. err itself may name a path in
+// the trash, which the caller doesn't know.
 func refused(p rootfs.Path, err error) error {
 	var e *fault.PathError
 	if !errors.As(err, &e) || e.Kind != fault.IOError && e.Kind != fault.Permission && e.Kind != fault.ReadOnly {

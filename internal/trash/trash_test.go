@@ -493,7 +493,7 @@ func FuzzRecord(f *testing.F) {
 	})
 }
 
-// List knows the order of items with the same name even if they were deleted within a
+// List sorts items with the same name correctly even if they were deleted within a
 // second, the resolution of records.
 func TestNewestFirstWithinASecond(t *testing.T) {
 	at := time.Date(2026, 11, 16, 12, 0, 0, 0, time.Local)

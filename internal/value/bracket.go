@@ -62,9 +62,9 @@ func (c comments) skip(text []byte, at int) int {
 	return at
 }
 
-// remark returns the length of the blanks and comments at the start of s, at most to the end
-// of the line. If they are followed by something else, it doesn't count the last blanks.
-func (c comments) remark(s []byte) int {
+// blanksAndComments returns the length of the blanks and comments at the start of s, at most
+// to the end of the line. Blanks before other text are not counted.
+func (c comments) blanksAndComments(s []byte) int {
 	i, kept := 0, 0
 	for i < len(s) {
 		switch n := c.comment(s[i:]); {
@@ -90,7 +90,6 @@ func (b *bracketed) commaAfter(i int) int {
 	return 0
 }
 
-// oneLine reports whether the value is on one line.
 func (b *bracketed) oneLine() bool { return bytes.IndexByte(b.span.In(b.text), '\n') < 0 }
 
 // add appends a part. If lined is set, the part gets its own line with this indent. Otherwise
@@ -121,12 +120,12 @@ func (b *bracketed) add(part, indent string, lined bool) []splice.Splice {
 		out = append(out, splice.Splice{Span: splice.Span{Start: last, End: last}, New: ","})
 	}
 	if !lined {
-		if n := b.comment.remark(b.text[at:closing]); bytes.ContainsAny(b.text[at:at+n], "#/") {
+		if n := b.comment.blanksAndComments(b.text[at:closing]); bytes.ContainsAny(b.text[at:at+n], "#/") {
 			at += n
 		}
 		return append(out, splice.Splice{Span: splice.Span{Start: at, End: at}, New: b.gap() + part + after})
 	}
-	at += b.comment.remark(b.text[at:closing])
+	at += b.comment.blanksAndComments(b.text[at:closing])
 	if at == closing {
 		after += b.eol + outer
 	}
@@ -153,7 +152,7 @@ func (b *bracketed) remove(i int) []splice.Splice {
 	}
 	indent, alone := lineIndent(b.text, from)
 	rest := b.text[to : b.span.End-1]
-	n := b.comment.remark(rest)
+	n := b.comment.blanksAndComments(rest)
 	switch {
 	case alone && n < len(rest) && (rest[n] == '\n' || rest[n] == '\r'):
 		from -= len(indent)

@@ -21,8 +21,8 @@ type Edit struct {
 	Rename string
 }
 
-// Edit returns the splices that make one change, or the error that refuses it. If the value
-// already is as wanted, there are no splices.
+// Edit returns the splices that make one change, or the error that refuses it. There are no
+// splices if the value is already as wanted.
 func (d *Doc) Edit(e Edit) ([]splice.Splice, error) {
 	out, err := d.edit(e)
 	if r, ok := errors.AsType[*Refused](err); ok && r.Path == nil {
@@ -129,7 +129,8 @@ func usedIn(n *Node) string {
 	return ""
 }
 
-// set replaces the value at a place, or creates the value that rest leads to from there.
+// set replaces the value at a place or, if rest is not empty, creates the value at rest
+// below it.
 func (d *Doc) set(at place, rest Path, e Edit) ([]splice.Splice, *Node, error) {
 	n := at.node()
 	switch {
@@ -204,8 +205,8 @@ func (d *Doc) remove(at place) ([]splice.Splice, *Node, error) {
 	} else {
 		less.Items = slices.Delete(slices.Clone(in.Items), i, i+1)
 	}
-	// Removing the last entry also removes a TOML table that no heading names, and makes a
-	// document empty.
+	// Removing its last entry also removes a TOML table without a heading. A document may
+	// become empty.
 	for ; len(less.Members)+len(less.Items) == 0 && len(up.chain) > 1 && less.toml != nil && !less.toml.named; up = up.up() {
 		i := up.last()
 		less = *up.in()
@@ -278,7 +279,7 @@ func ApplyUntil(stop func() bool, format Format, text []byte, edits ...Edit) ([]
 		return nil, err
 	}
 	paths := make([]Path, len(edits))
-	given := map[string]bool{} // paths at or below which earlier edits assign a value
+	given := map[string]bool{} // paths to or into which earlier edits assign a value
 	for i, e := range edits {
 		if paths[i], err = d.exact(e.At); err != nil {
 			return nil, &EditError{i, err}
@@ -334,7 +335,6 @@ type EditError struct {
 
 func (e *EditError) Error() string { return e.Err.Error() }
 
-// Unwrap returns the error of the edit.
 func (e *EditError) Unwrap() error { return e.Err }
 
 // exact replaces the steps of a path by keys and item numbers, as far as the path exists.

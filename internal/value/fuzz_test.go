@@ -19,8 +19,8 @@ var fuzzTexts = []struct {
 	{Header, "---\na: 1\ntags: [x, y]\nb:\n  - c\n---\nbody\n"},
 }
 
-// FuzzEdit checks, for any text and change: a change that is accepted keeps the bytes outside
-// of it and every other value.
+// FuzzEdit checks that an accepted change keeps the bytes outside of it and every other
+// value.
 func FuzzEdit(f *testing.F) {
 	for i, s := range fuzzTexts {
 		f.Add(uint8(s.format), s.text, uint64(i))

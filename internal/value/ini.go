@@ -133,8 +133,9 @@ func iniMember(key string, v *Node) (string, error) {
 	return iniValue(v)
 }
 
-// remark refuses a value with what may be a comment in it, because programs differ on that.
-func remark(v *Node) error {
+// refuseComment refuses a value that may contain a comment, because programs read it
+// differently.
+func refuseComment(v *Node) error {
 	for _, mark := range []string{" ;", " #", "\t;", "\t#"} {
 		if strings.Contains(v.Text, mark) {
 			return refuse(Cramped, "whether %q in the value begins a comment differs between programs", strings.TrimSpace(mark))
@@ -168,7 +169,7 @@ func (f *iniText) replace(at place, v *Node) ([]splice.Splice, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := remark(old); err != nil {
+	if err := refuseComment(old); err != nil {
 		return nil, err
 	}
 	if old.Kind == Null {

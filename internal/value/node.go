@@ -73,10 +73,8 @@ type Member struct {
 	Value *Node
 }
 
-// Str returns a text.
 func Str(s string) *Node { return &Node{Kind: Text, Text: s, form: plain} }
 
-// ListOf returns a list of values.
 func ListOf(items ...*Node) *Node { return &Node{Kind: List, Items: items} }
 
 // MapOf returns a map with one member.
@@ -171,7 +169,7 @@ func (n *Node) Go() (any, error) {
 		out := make(map[string]any, len(n.Members))
 		for _, m := range n.Members {
 			if _, twice := out[m.Key]; twice {
-				return nil, fmt.Errorf("%q is there twice", m.Key)
+				return nil, fmt.Errorf("%q occurs twice", m.Key)
 			}
 			v, err := m.Value.Go()
 			if err != nil {
@@ -201,9 +199,9 @@ func goNumber(s string) any {
 	return s
 }
 
-// leadsTo describes a value for users who look for a key: it lists the keys of a map, or gives
-// the length of a list.
-func (n *Node) leadsTo() string {
+// summary describes a value for an error: the keys of a map, the length of a list, or the
+// kind.
+func (n *Node) summary() string {
 	switch n.Kind {
 	case Map:
 		var names []string

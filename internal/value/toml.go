@@ -45,7 +45,7 @@ const (
 
 var errSet = errors.New("it is set already")
 
-// parseTOML parses a text with go-toml's parser, which yields expressions. It checks here
+// parseTOML parses a text with go-toml's parser, which yields expressions. It checks
 // whether their order is valid.
 func (d *Doc) parseTOML(start int) error {
 	f := &tomlText{d: d}

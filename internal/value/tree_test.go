@@ -81,7 +81,7 @@ func leaves(v any) any {
 	return fmt.Sprintf("%T", v)
 }
 
-// Texts are parsed like go-toml's decoder does, or refused if the decoder refuses them.
+// Texts are parsed as by go-toml's decoder, and refused if the decoder refuses them.
 func TestTree(t *testing.T) {
 	for _, text := range treeTexts {
 		want := map[string]any{}

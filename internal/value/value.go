@@ -72,7 +72,7 @@ type Doc struct {
 	text    []byte
 	eol     string
 	several bool   // the text has several YAML documents, and Root is a list of them
-	unsure  string // describes a construct that programs read differently; if set, changes are refused
+	unsure  string // a construct that programs read differently; if set, changes are refused
 	f       editor
 	stop    func() bool // may be nil
 	ticks   int
@@ -147,7 +147,7 @@ func (d *Doc) tick() {
 	}
 }
 
-// pieces is a reader that gives the parser the text in pieces, and fails once it is stopped.
+// pieces passes the text to the parser in pieces, and fails once it is stopped.
 type pieces struct {
 	d    *Doc
 	text []byte
@@ -220,7 +220,7 @@ type SyntaxError struct {
 	Format  Format
 	Line    int // 0 if unknown
 	Problem string
-	Ours    bool // the text may be valid, but the offsets of its values can't be determined
+	Ours    bool // our limitation: the text may be valid, but the offsets of its values are unknown
 }
 
 func (e *SyntaxError) Error() string {
@@ -230,10 +230,8 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("the %s can't be read: line %d: %s", e.Format, e.Line, e.Problem)
 }
 
-// Unwrap returns the error code.
 func (e *SyntaxError) Unwrap() error { return fault.InvalidArgument }
 
-// Hint returns advice on how to proceed.
 func (e *SyntaxError) Hint() string { return "repair the file, or edit its text instead" }
 
 // Reason is the kind of reason why a change was refused.
@@ -258,10 +256,8 @@ type Refused struct {
 
 func (e *Refused) Error() string { return fmt.Sprintf("%s: %s", e.Path, e.Why) }
 
-// Unwrap returns the error code.
 func (e *Refused) Unwrap() error { return fault.InvalidArgument }
 
-// Hint returns advice on how to proceed.
 func (e *Refused) Hint() string { return "nothing was changed; edit the text of the file instead" }
 
 // refuse returns a Refused without its path, which Edit fills in.
@@ -277,7 +273,6 @@ type MissingError struct {
 
 func (e *MissingError) Error() string { return fmt.Sprintf("there is no %s", e.Path) }
 
-// Unwrap returns the error code.
 func (e *MissingError) Unwrap() error { return fault.NotFound }
 
 // Hint describes the last value on the path that exists.
@@ -329,7 +324,7 @@ func (d *Doc) extent(at place) splice.Span {
 }
 
 func (d *Doc) missing(p Path, known int, at place) error {
-	have := at.node().leadsTo()
+	have := at.node().summary()
 	if known > 0 {
 		have = fmt.Sprintf("%s is there; %s", p[:known], have)
 	}
@@ -379,7 +374,7 @@ func choose(n *Node, s Step) (int, error) {
 			}
 		}
 		if twice {
-			return -1, refuse(Twice, "%q is there twice", s.Key)
+			return -1, refuse(Twice, "%q occurs twice", s.Key)
 		}
 	case n.Kind == List && s.Kind == ByField:
 		for i, item := range n.Items {

@@ -145,7 +145,7 @@ func yamlError(format Format, err error, before int) *SyntaxError {
 }
 
 // asVersion11 replaces the version in a %YAML directive by 1.1, because the parser refuses
-// others. The length of the text doesn't change.
+// other versions. The length of the text doesn't change.
 func asVersion11(text []byte) []byte {
 	header := true // directives are before "---", at the top or after "..."
 	var out []byte

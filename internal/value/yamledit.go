@@ -290,7 +290,7 @@ func (f *yamlText) add(in place, key string, v *Node) ([]splice.Splice, error) {
 		return nil, refuse(Cramped, "the header is written in braces")
 	case n.form == flow:
 		return f.addInBrackets(in, key, v)
-	case n.Kind == Map && len(n.Members) == 0 || f.front && len(in.chain) == 1: // add the entry after all comments
+	case n.Kind == Map && len(n.Members) == 0 || f.front && len(in.chain) == 1: // the new entry comes after all comments
 		s, err := f.pairText(key, v, "")
 		at := f.lines.End
 		if at > f.lines.Start && f.d.text[at-1] != '\n' {

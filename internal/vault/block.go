@@ -18,7 +18,7 @@ type blockScanner struct {
 	leaf       leaf
 	fence      fence
 	html       htmlKind // of an open HTML block
-	list       byte     // what the markers of the last outermost list have in common
+	list       byte     // marker character of the last outermost list: a bullet, "." or ")"
 	para       []Span   // lines of the open paragraph, including line endings
 	code       Span     // lines of the open code block
 	jobs       []prose
@@ -33,14 +33,14 @@ type blockScanner struct {
 type prose struct {
 	lines []Span
 	from  int  // offset in the first line to start at
-	table bool // no construct spans several lines
+	table bool // a table row: no construct spans several lines
 	aside bool // text of an HTML block or a comment
 }
 
 type container struct {
 	quote  bool
 	indent int  // column where the content of a list item begins
-	empty  bool // only the marker so far; a blank line then ends the item
+	empty  bool // only the marker was read so far; a blank line then ends the item
 	item   int  // index in Note.Items, plus 1; 0 for other containers
 }
 
@@ -304,7 +304,7 @@ func (b *blockScanner) openContainers(c *cursor, start int, matched *int) bool {
 
 // openItem opens a list item. Its marker is at pos and w bytes wide.
 func (b *blockScanner) openItem(c *cursor, start, pos, cols, w int) {
-	kind := c.line[pos+w-1] // for a numbered item, the character after the number
+	kind := c.line[pos+w-1] // the bullet, or the character after the number
 	if n := len(b.note.Blocks); len(b.containers) > 0 || n == 0 || b.note.Blocks[n-1].Kind != BlockList || b.list != kind {
 		b.open(BlockList, start)
 	}

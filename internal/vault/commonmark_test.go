@@ -29,8 +29,8 @@ func oracle(t *testing.T, parts ...string) string {
 
 var specExample = regexp.MustCompile("(?ms)^`{32} example\n(.*?)^\\.\n(.*?)^`{32}$")
 
-// meant lists the specification's examples, by a part of their text, that we read
-// differently, like Obsidian.
+// meant lists examples of the specification that we parse like Obsidian, not like
+// CommonMark. The key is a part of the example's text, the value the reason.
 var meant = map[string]string{
 	"[[*foo* bar]]":                "a wikilink",
 	"[[[foo]]]":                    "a wikilink",
@@ -39,8 +39,9 @@ var meant = map[string]string{
 	"---\nFoo\n---\nBar\n---\nBaz": "front matter",
 }
 
-// Headings, links and code in the examples of CommonMark's specification are recognized.
-// goldmark is the reference; its HTML is compared with the specification's.
+// Scan finds the same headings, links and code as goldmark in the examples of
+// CommonMark's specification. A difference between goldmark's HTML and the
+// specification's is logged.
 func TestCommonMarkSpec(t *testing.T) {
 	spec, err := os.ReadFile(oracle(t, "commonmark-spec", "spec.txt"))
 	if err != nil {
@@ -176,7 +177,7 @@ func reference(src []byte) string {
 	return report(heads, links, code)
 }
 
-// Random text of constructs that goldmark also supports is read in the same way.
+// Scan and goldmark find the same parts in random text of constructs that both support.
 func TestScanAgainstGoldmarkParts(t *testing.T) {
 	pieces := []string{"[a](x.md)", "![a](y.png)", "`", "``", "```\n", "~~~", "\n", "\n", "\n\n", "\n\n", "    ", "  ", "- ", "* ", "1. ", "2) ", "> ", ">",
 		"text ", "# ", "## h\n", "---", "===", "<http://u.md>", "[c](w.md \"t\")", "\\", "[", "]", "(z.md)", "[d]: q.md\n", "[d]", "[x][d]", "![d][]", "<!-- ", " -->", "<b c=\"e\">", "<div>", "</div>\n", "<pre>", "</pre>", "!", "***"}

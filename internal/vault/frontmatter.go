@@ -280,8 +280,7 @@ func plainDate(s string) bool {
 	})
 }
 
-// RemoveProperty returns the splices that remove a property. There are none if it is
-// missing.
+// RemoveProperty returns the splices that remove a property: none if it is missing.
 func RemoveProperty(text []byte, key string) ([]Splice, error) {
 	return ifThere(changeProperty(text, key, value.Edit{At: value.Keys(key), Delete: true}))
 }

@@ -108,7 +108,7 @@ func (h *Head) each(yield func(key string, v *yaml.Node) bool) {
 	}
 }
 
-// Title returns the property title if it is a text, else "".
+// Title returns the property title, or "" if it is not a text.
 func (h *Head) Title() string {
 	for key, v := range h.each {
 		if key == "title" {

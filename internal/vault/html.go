@@ -31,8 +31,9 @@ var htmlNames = strings.Fields(`address article aside base basefont blockquote b
 	html iframe legend li link main menu menuitem nav noframes ol optgroup option p param search section summary table
 	tbody td tfoot th thead title tr track ul`)
 
-// startsHTML returns the kind of HTML block that a line begins, ignoring indentation. A
-// tag in none of the lists begins a block only if outside is set: not inside a paragraph.
+// startsHTML returns the kind of HTML block that a line begins, ignoring indentation.
+// outside is set outside a paragraph: only there a tag in none of the lists begins a
+// block.
 func startsHTML(s []byte, outside bool) htmlKind {
 	switch {
 	case bytes.HasPrefix(s, []byte("<!--")):

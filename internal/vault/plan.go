@@ -23,7 +23,7 @@ type PlanOptions struct {
 	KeepTexts bool // keep displayed texts that are the old name
 }
 
-// Plan holds the effects of one or more moves that belong to one change.
+// Plan holds the effects of one or more moves in one change.
 type Plan struct {
 	Moves   []Move     // file by file, in path order
 	Files   []FileEdit // in order of From
@@ -161,9 +161,9 @@ func (pl *planner) now(path string) string {
 	return path
 }
 
-// fate describes the effect of the move on a link: the file it means before, that file's
-// new path, and whether the link as written still finds it there. ok is false for a link
-// to no file.
+// fate describes the effect of the moves on a link: its target before, the new path of
+// the target, and whether the unchanged link still resolves to it. ok is false for a link
+// without a target.
 func (pl *planner) fate(source, link string, kind Kind) (old, want string, kept, ok bool) {
 	if link == "" {
 		return "", "", true, false
@@ -177,8 +177,8 @@ func (pl *planner) fate(source, link string, kind Kind) (old, want string, kept,
 	kept = found && got == want
 	switch {
 	case kind == CanvasFile && link == old:
-		kept = link == want // a canvas names its files exactly
-	case kept && pl.after.isPlain(pl.now(source), kind): // case counts for other programs
+		kept = link == want // a canvas has exact paths
+	case kept && pl.after.isPlain(pl.now(source), kind): // other programs distinguish case
 		kept = spells(pl.now(source), link, want) || !spells(source, link, old)
 	}
 	return old, want, kept, true
@@ -190,7 +190,7 @@ func spells(source, link, file string) bool {
 	return p == file || p+".md" == file
 }
 
-// breaking counts the links of a source that would no longer find their file.
+// breaking counts the links of a source that would no longer resolve to their file.
 func (pl *planner) breaking(s *source) int {
 	n := 0
 	_, moves := pl.renamed[s.path]
@@ -262,9 +262,10 @@ func (pl *planner) edit(ctx context.Context, path string, text []byte) error {
 	return nil
 }
 
-// verified scans the text as it would be after all rewrites. They work if the text has
-// the same links in the same order, and each resolves to its file. If they don't work
-// together, verified tries them one at a time, each in addition to those that worked.
+// verified scans the text as it would be after all rewrites. The rewrites work if the
+// text then has the same links in the same order, and each resolves to its file. If they
+// don't work together, verified tries them one at a time, each in addition to those that
+// worked.
 func (pl *planner) verified(ctx context.Context, path string, text []byte, links []Link, todo []rewrite) ([]rewrite, []Link) {
 	if after, ok := pl.check(ctx, path, text, links, todo); ok {
 		return todo, after

@@ -198,7 +198,8 @@ func TestMoves(t *testing.T) {
 			if plan.Broken != 0 {
 				t.Errorf("%d broken in %v", plan.Broken, plan.BrokenIn)
 			}
-			// Not updating must count exactly the links that updating rewrites.
+			// Without updating, Broken must count exactly the links that updating
+			// rewrites.
 			g, _ = NewGraph(ctx, c.files, nil)
 			off, err := g.Plan(ctx, c.files, moves, PlanOptions{})
 			if err != nil || off.Broken != plan.Updated || len(off.Files) != 0 {

@@ -15,7 +15,7 @@ import (
 
 // ErrNotMergeable is returned if a value can't be added to a property because of its
 // current value.
-var ErrNotMergeable = fault.New(fault.InvalidArgument, "the value can't be added to this property", "items go to lists, text to text, members to mappings; else set it anew")
+var ErrNotMergeable = fault.New(fault.InvalidArgument, "the value can't be added to this property", "items go to lists, text to text, members to mappings; otherwise set the whole property")
 
 // RenameProperty returns the splices that rename a property. There are none if the note
 // doesn't have it. Only the bytes of the key change. It is an error if the note already
@@ -148,7 +148,7 @@ func PropertySpan(ctx context.Context, text []byte, key string) (Span, error) {
 }
 
 // PropertySpans returns the spans of all properties, in the order of Head.Names. The span
-// is empty if a property can't be told apart from another.
+// of a property is empty if it can't be separated from another property.
 func PropertySpans(ctx context.Context, text []byte) ([]Span, error) {
 	d, err := value.Parse(value.Header, text)
 	if err != nil {

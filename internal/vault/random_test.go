@@ -13,7 +13,7 @@ import (
 	"quarry/internal/value"
 )
 
-// randomNote makes a note from constructs that are known to break editors.
+// randomNote makes a note from constructs that are hard to edit.
 func randomNote(rng *rand.Rand) []byte {
 	pieces := []string{"# A\n", "## B\n", "### C c\n", "# A\n", "## B\n", "Text\n====\n", "text one\n", "text **two** [[n#A]] #tag/x\n", "\n", "\n", "- item\n", "- item ^i%d\n", "  - sub ^s%d\n",
 		"para ^p%d\n", "^l%d\n", "> quote\n", "> # in a quote\n", "```\n# code\n```\n", "~~~\n", "|a|b|\n|-|-|\n|1|2|\n", "%% c %%\n", "<!-- x\n# no\n-->\n", "<div>\n# no\n</div>\n", "\t# code\n",
@@ -150,8 +150,7 @@ func isRefusal(err error) bool {
 	return invalid
 }
 
-// Finding the block of an id by binary search gives the same result as checking all
-// blocks.
+// Binary search finds the same block for an id as checking all blocks.
 func TestPartsAgree(t *testing.T) {
 	compared := 0
 	for seed := range uint64(stress.N(20_000)) {

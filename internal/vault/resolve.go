@@ -100,16 +100,17 @@ type Index struct {
 	names map[string][]entry  // folded base name → files, in compareEntries order
 	paths map[string][]string // folded path → files, in byte order; several only if they differ in case
 
-	// Plain reports whether a file is outside any vault, nil if none is. A Markdown link
-	// there is a path from the file's folder, or with a leading "/" from the top, as for
-	// GitHub; it never means a name elsewhere. ".md" may be left out.
+	// Plain reports whether a file is outside any vault; nil means none is. In such a
+	// file a Markdown link is a path from the file's folder or, with a leading "/", from
+	// the top, as on GitHub. It never refers to a bare name in another folder. ".md" may
+	// be omitted.
 	Plain func(source string) bool
 }
 
 // NewIndex makes the index of a list of paths.
 func NewIndex(paths []string) *Index {
 	ix := &Index{names: make(map[string][]entry, len(paths)), paths: make(map[string][]string, len(paths))}
-	single := make([]string, 0, len(paths)) // the lists with one path, allocated at once
+	single := make([]string, 0, len(paths)) // backing array for lists with one path
 	for _, p := range paths {
 		e := newEntry(p)
 		same := ix.paths[e.folded]
@@ -158,7 +159,7 @@ func (ix *Index) Add(path string) {
 }
 
 // Resolve returns the file that a link in source resolves to. link is the path part of
-// it.
+// the link.
 //
 // An empty link means source itself. "./" and "../" begin an exact path from the source's
 // folder, and "/" begins an exact path from the top. For other links, Resolve tries the
@@ -198,9 +199,9 @@ func (v view) resolve(source, link string) (string, bool) {
 	return "", false
 }
 
-// Outside returns a function for [Index.Plain]: whether no folder above a file is the top
-// of a vault, as top reports. It is nil if the root is one, asks once for each folder, and
-// may be called by several goroutines.
+// Outside returns a function for [Index.Plain]: it reports whether no folder above a file
+// is a vault, as decided by top, which is called once for each folder. The function is
+// safe for concurrent use, and nil if the root is a vault.
 func Outside(top func(folder string) bool) func(source string) bool {
 	if top("") {
 		return nil
@@ -240,7 +241,7 @@ func (v view) plain(source, link string) (string, bool) {
 	return "", false
 }
 
-// plainPath returns the path that a Markdown link outside a vault spells.
+// plainPath returns the path that a Markdown link outside a vault refers to.
 func plainPath(source, link string) (string, bool) {
 	folder := dir(source)
 	if link[0] == '/' {

@@ -206,8 +206,8 @@ func TestScanCanvas(t *testing.T) {
 	}
 }
 
-// In text of constructs that both support, goldmark, a complete CommonMark parser, must
-// find the same destinations.
+// goldmark, a complete CommonMark parser, must find the same destinations in text of
+// constructs that both support.
 func TestScanAgainstGoldmark(t *testing.T) {
 	stress.SkipTiny(t)
 	pieces := []string{"[a](x.md)", "![a](y.png)", "`", "``", "```", "~~~", "\n", "\n", "\n\n", "\n\n", "    ", "  ", "\t", "- ", "* ", "1. ", "2) ", "> ", ">",

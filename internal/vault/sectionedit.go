@@ -35,7 +35,7 @@ var (
 	// ErrStructure is returned if the content would change the meaning of text outside
 	// the part, for example by an open code fence, a comment, or a line of ==== after
 	// text.
-	ErrStructure = fault.New(fault.InvalidArgument, "the content would change what stands outside the part",
+	ErrStructure = fault.New(fault.InvalidArgument, "the content would change text outside the part",
 		"close what it opens: a code fence, a comment, an HTML block; or edit the text of the file")
 )
 

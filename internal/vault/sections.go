@@ -80,7 +80,6 @@ func (e *NoPartError) Error() string {
 	return fmt.Sprintf("the note has no %s %q", e.Kind, fault.Clip(e.Want, 100))
 }
 
-// Unwrap returns the error code.
 func (e *NoPartError) Unwrap() error { return fault.NotFound }
 
 // Hint lists the existing parts.
@@ -106,7 +105,6 @@ func (e *AmbiguousPartError) Error() string {
 	return fmt.Sprintf("%d headings are called %q", len(e.Names), fault.Clip(e.Want, 100))
 }
 
-// Unwrap returns the error code.
 func (e *AmbiguousPartError) Unwrap() error { return fault.InvalidArgument }
 
 // Hint says how to choose one of the sections.

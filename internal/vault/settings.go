@@ -60,7 +60,7 @@ func ParseSettings(data []byte) (Settings, error) {
 			return
 		}
 		if err := json.Unmarshal(v, into); err != nil {
-			errs = append(errs, fmt.Errorf("app.json: %s: %s is not usable, the default stands", key, fault.Clip(string(v), 60)))
+			errs = append(errs, fmt.Errorf("app.json: %s: %s is not usable, the default is used", key, fault.Clip(string(v), 60)))
 		}
 	}
 	oneOf := func(key string, into *string, allowed ...string) {
@@ -72,7 +72,7 @@ func ParseSettings(data []byte) (Settings, error) {
 				return
 			}
 		}
-		errs = append(errs, fmt.Errorf("app.json: %s: %q is none of %s, the default stands", key, fault.Clip(v, 60), strings.Join(allowed, ", ")))
+		errs = append(errs, fmt.Errorf("app.json: %s: %q is none of %s, the default is used", key, fault.Clip(v, 60), strings.Join(allowed, ", ")))
 	}
 	format := string(s.NewLinkFormat)
 	oneOf("trashOption", &s.TrashOption, TrashSystem, TrashLocal, TrashNone)

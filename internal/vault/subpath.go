@@ -163,7 +163,7 @@ func RenameHeading(ctx context.Context, path string, text []byte, section, to st
 		if got, _ := after.find(parts); got == target {
 			return "#" + strings.Join(parts, "#"), touched, true
 		}
-		for up := after.list[on[0]].Parent; up >= 0; up = after.list[up].Parent { // add the heading above it
+		for up := after.list[on[0]].Parent; up >= 0; up = after.list[up].Parent { // add the next outer heading
 			parts = append([]string{HeadingSubpath(after.list[up].Heading.Text)}, parts...)
 			if got, _ := after.find(parts); got == target {
 				return "#" + strings.Join(parts, "#"), true, true

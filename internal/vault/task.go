@@ -56,7 +56,6 @@ func (n *Note) eachLine(text []byte, yield func(start int, line []byte)) {
 	}
 }
 
-// inCode reports whether an offset is in code.
 func (n *Note) inCode(at int) bool {
 	i := sort.Search(len(n.Code), func(i int) bool { return n.Code[i].End > at })
 	return i < len(n.Code) && n.Code[i].Start <= at
@@ -115,8 +114,8 @@ func (n *Note) Fields(text []byte) (out []Field) {
 	return out
 }
 
-// TaskLines returns the lines of a task: those of its list item, with what is nested in
-// it. Tasks in quotes have none of their own.
+// TaskLines returns the lines of a task: those of its list item, including nested items.
+// It returns false if other text, such as a quote marker, precedes the item on its line.
 func (n *Note) TaskLines(text []byte, t Task) (Span, bool) {
 	at := lastBefore(n.Items, t.Mark.Start, func(it *Item) Span { return it.Span })
 	if at < 0 || n.Items[at].Span.End < t.Mark.End {
@@ -152,7 +151,8 @@ func (n *Note) TaskLines(text []byte, t Task) (Span, bool) {
 	return out, true
 }
 
-// Outdented returns lines without the indentation of the first, and with plain line feeds.
+// Outdented removes the indentation of the first line from all lines, and ends them with
+// "\n".
 func Outdented(text []byte) string {
 	var out strings.Builder
 	indent := text[:len(text)-len(bytes.TrimLeft(text, " \t"))]

@@ -13,8 +13,8 @@
 //
 // Paths are relative to the vault and have "/" separators. Spans are always offsets in the
 // bytes passed in. The text is UTF-8; a leading byte order mark is allowed and counted in
-// the offsets. The caller decodes a file in another encoding before, and maps the spans
-// back or encodes the result. Bytes that are not UTF-8 do no harm.
+// the offsets. The caller decodes files in other encodings, and maps the spans back or
+// encodes the result. Bytes that are not UTF-8 are accepted.
 package vault
 
 import (
@@ -42,10 +42,8 @@ func ApplySplices(text []byte, splices []Splice) ([]byte, error) { return splice
 
 const bom = "\xef\xbb\xbf"
 
-// isNote reports whether path names a markdown note.
 func isNote(path string) bool { return hasSuffixFold(path, ".md") }
 
-// isCanvas reports whether path names a canvas.
 func isCanvas(path string) bool { return hasSuffixFold(path, ".canvas") }
 
 // HasLinks reports whether files of this name can have links: notes and canvases can.

@@ -51,7 +51,7 @@ func (b *builder) name(i int) string {
 	case 0, 1:
 		return []string{"index", "README", "Überblick", "todo", "a.b", "Über 100%", "x (1)", "it's", "v1.2", "pic.png"}[b.rng.IntN(10)]
 	case 2:
-		return fmt.Sprintf("Note %d", b.rng.IntN(400)) // from a small range, to get duplicates
+		return fmt.Sprintf("Note %d", b.rng.IntN(400)) // a small range, so that names repeat
 	}
 	return fmt.Sprintf("Note %d", i)
 }

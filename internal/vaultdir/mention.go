@@ -14,20 +14,20 @@ import (
 	"quarry/match"
 )
 
-// A move affects only notes with a link to the old or the new name of a file.
-// Parsing the links of 5,000 notes takes 80 ms of processor time, searching them
-// for a few words 5 ms. So notes are first searched for what every spelling of
-// those names has in common.
+// A move affects only notes with a link to the old or the new name of a file. Parsing the
+// links of 5,000 notes takes 80 ms of processor time, and searching them for a few words
+// 5 ms. So notes are first searched with a pattern that matches every spelling of those
+// names.
 //
-// mention may match more than it must, never less: a note without a match has
-// no link whose last name is one of these.
+// mention may match other notes too. A note without a match has no link to one of these
+// names.
 type mention struct{ pattern *match.Pattern }
 
-// maxMentions is how many moved names are looked for. With more, nearly every note
-// has one of them, so all notes are scanned.
+// maxMentions limits the number of names in the pattern. If there are more, nearly every
+// note has one of them, so all notes are scanned.
 const maxMentions = 64
 
-// mentions makes the pattern for moves; nil if every note has to be scanned.
+// mentions makes the pattern for moves. It returns nil if every note must be scanned.
 func (d *Dir) mentions(ctx context.Context, moves []changer.Move) *mention {
 	names := map[string]bool{}
 	for _, m := range moves {

@@ -21,8 +21,7 @@ import (
 	"quarry/internal/vault"
 )
 
-// Reading only the notes that mention a name gives the plan that reading all
-// of them gives.
+// Reading only the notes that mention a name gives the same plan as reading all notes.
 func TestMentionsFindEveryLink(t *testing.T) {
 	stress.SkipShort(t)
 	rng := rand.New(rand.NewPCG(7, 1))
@@ -60,7 +59,7 @@ func TestMentionsFindEveryLink(t *testing.T) {
 		}
 		write(p, b.String())
 	}
-	for i := range 300 { // one link each, so that nothing else makes it a mention
+	for i := range 300 { // one link each, so that only this link can be a mention
 		write(fmt.Sprintf("links/%d.md", i), spelled(rng, paths[i%len(paths)])+"\n")
 	}
 	root, err := rootfs.Open(dir, nil)
@@ -87,7 +86,7 @@ func TestMentionsFindEveryLink(t *testing.T) {
 		}
 	}
 	if updated == 0 || skipped == 0 {
-		t.Errorf("%d links updated, %d notes not read: the test shows nothing", updated, skipped)
+		t.Errorf("%d links updated, %d notes not read: the test proves nothing", updated, skipped)
 	}
 }
 

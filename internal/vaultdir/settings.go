@@ -22,12 +22,12 @@ func (d *Dir) IsVault(folder string) bool {
 }
 
 func (d *Dir) isVault(folder rootfs.Path) (bool, error) {
-	// The policy forbids to stat it, but the listing shows that it exists.
+	// The policy forbids a stat of .obsidian, but the listing has it.
 	entries, err := d.root.List(folder)
 	return slices.ContainsFunc(entries, func(e rootfs.Entry) bool { return e.Name == ".obsidian" && e.Type == rootfs.TypeDir }), err
 }
 
-// File reads a file of settings below .obsidian; one that is missing is empty.
+// File reads a settings file below .obsidian. A missing file is empty.
 func (d *Dir) File(name string) ([]byte, error) {
 	data, err := d.root.ReadSystem(rootfs.Path{}, ".obsidian/"+name)
 	if errors.Is(err, fault.NotFound) {
@@ -36,8 +36,8 @@ func (d *Dir) File(name string) ([]byte, error) {
 	return data, err
 }
 
-// Trash is where the vault's settings put deleted files; "" if the folder is not
-// a vault.
+// Trash returns the kind of trash that the vault's settings select, or "" if the folder
+// is not a vault.
 func (d *Dir) Trash() (change.TrashKind, error) {
 	s, err := d.settings()
 	if s == nil {
@@ -46,8 +46,8 @@ func (d *Dir) Trash() (change.TrashKind, error) {
 	return change.TrashKind(s.TrashOption), err
 }
 
-// settings reads the settings of the vault; nil if the folder is not a vault.
-// Settings that can't be parsed are the defaults, with an entry in the log.
+// settings reads the settings of the vault. It returns nil if the folder is not a vault.
+// Invalid settings are logged, and have their default values.
 func (d *Dir) settings() (*vault.Settings, error) {
 	if is, err := d.isVault(rootfs.Path{}); err != nil || !is {
 		return nil, err

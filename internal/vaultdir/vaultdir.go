@@ -1,6 +1,6 @@
-// Package vaultdir has the behaviour that an Obsidian vault adds to a workspace: its
-// settings, where they put deleted files, and the links that follow a move. Package
-// changer knows files and bytes only; a Dir is handed to it as its Extension.
+// Package vaultdir adds the behavior of an Obsidian vault to a workspace: its settings,
+// its trash, and the links that are updated after a move. A Dir is the Extension of
+// package changer, which only knows files and bytes.
 package vaultdir
 
 import (
@@ -28,14 +28,14 @@ type Dir struct {
 	log     *slog.Logger
 }
 
-// New makes the Dir of a root, which the caller closes.
+// New returns the Dir of a root. The caller closes the root.
 func New(root *rootfs.Root, workers int, log *slog.Logger) *Dir { return &Dir{root, workers, log} }
 
-// maxNote is the largest note whose links are looked at.
+// maxNote is the size of the largest note whose links are read.
 const maxNote = 64 << 20
 
-// Follow plans the edits that keep links whole when files move, if the folder is
-// a vault or the moves ask for it.
+// Follow plans the edits that update links to moved files, if the folder is a vault or
+// links requests it.
 func (d *Dir) Follow(ctx context.Context, moves []changer.Move, links change.LinkUpdate, read func(path string) ([]byte, error)) (*changer.Followed, error) {
 	settings, err := d.settings()
 	if err != nil {
@@ -47,7 +47,7 @@ func (d *Dir) Follow(ctx context.Context, moves []changer.Move, links change.Lin
 			return nil, nil
 		}
 		defaults := vault.DefaultSettings()
-		defaults.NewLinkFormat = vault.Relative // what other programs than Obsidian follow
+		defaults.NewLinkFormat = vault.Relative // the form that programs other than Obsidian support
 		settings = &defaults
 	}
 	update := settings.AlwaysUpdateLinks
@@ -62,7 +62,7 @@ func (d *Dir) Follow(ctx context.Context, moves []changer.Move, links change.Lin
 		if folder == "" {
 			return whole
 		}
-		for _, m := range moves { // a vault in a folder that moves is still at its old path
+		for _, m := range moves { // a vault in a moving folder is still at its old path
 			if rest, ok := strings.CutPrefix(folder+"/", m.To.String()+"/"); ok {
 				folder = strings.TrimSuffix(m.From.String()+"/"+rest, "/")
 			}
@@ -109,20 +109,20 @@ func planMoves(moves []changer.Move) []vault.Move {
 	return out
 }
 
-// noteFiles are the files of a vault, and the texts of the notes that a move may
-// concern.
+// noteFiles holds the files of a vault, and the texts of the notes that a move may
+// affect.
 type noteFiles struct {
 	paths []string
 	texts map[string][]byte
-	// read is set once the graph is made. It reads the notes that are to be
-	// rewritten again, and records their versions.
+	// read is set after the graph was made. It reads the notes to rewrite once more, and
+	// records their versions.
 	read func(path string) ([]byte, error)
 }
 
 // Paths lists the files of the vault.
 func (f *noteFiles) Paths() []string { return f.paths }
 
-// Read returns the text of a note; none if the moves don't concern it.
+// Read returns the text of a note, or nil if the moves don't affect it.
 func (f *noteFiles) Read(path string) ([]byte, error) {
 	if f.read != nil {
 		return f.read(path)
@@ -130,9 +130,9 @@ func (f *noteFiles) Read(path string) ([]byte, error) {
 	return f.texts[path], nil
 }
 
-// files lists the vault and reads, in parallel, the notes that a move may
-// concern: those that are moved, and those that mention one of names; if names is
-// nil, all of them. Hidden folders do not belong to a vault, ignored ones do.
+// files lists the files of the vault and reads, in parallel, the notes that the moves may
+// affect: the moved ones, and those that mention one of names, or all if names is nil.
+// Hidden folders don't belong to a vault; ignored ones do.
 func (d *Dir) files(ctx context.Context, moves []changer.Move, names *mention) (*noteFiles, error) {
 	type part struct {
 		noteFiles

@@ -16,8 +16,8 @@ import (
 	"quarry/internal/vaultdir"
 )
 
-// Notes are moved while others add lines to them: no change is refused, no line
-// is lost, and every link leads to the note it led to.
+// Linked notes are moved concurrently while lines are added to another: no change is
+// refused, no line is lost, and every link still leads to the same note.
 func TestMovesBesideEdits(t *testing.T) {
 	const notes, rounds = 8, 3
 	dir := t.TempDir()
@@ -48,7 +48,7 @@ func TestMovesBesideEdits(t *testing.T) {
 	defer w.Close()
 	var all sync.WaitGroup
 	for i := range notes {
-		all.Go(func() { // all links to it follow, so moves meet each other
+		all.Go(func() { // links to the note are updated, so concurrent moves edit the same notes
 			for round := range rounds {
 				_, err := w.Apply(t.Context(), change.Set{Ops: []change.Op{{Verb: change.MovePath, Path: name(i, round), To: name(i, round+1)}}})
 				if err != nil {

@@ -23,8 +23,8 @@ import (
 // is used; if not, the queue was empty. The system keeps events between two reads, so
 // cancelling loses nothing. No marker file and no timer is needed.
 //
-// Writes to an open file are reported when the program flushes or closes it. Until then
-// its folder doesn't show them either.
+// Writes to an open file are reported when the program flushes or closes it. Until then a
+// listing of the folder doesn't show them either.
 type system struct {
 	folders
 
@@ -37,7 +37,7 @@ type system struct {
 
 	done      sync.WaitGroup
 	listening bool  // background is running
-	failed    error // the reason why nothing is watched
+	failed    error // why nothing is watched; nil if the root is watched
 	moved     bool  // a folder was renamed: see rearm
 	events    uint64
 	lost      uint64
@@ -61,7 +61,7 @@ func (w *Watcher) start(ctx context.Context) error {
 		s.failed = fmt.Errorf("the system refused to watch the folder: %w", err)
 		return ctx.Err()
 	}
-	// Folders created during the listing cause events.
+	// Folders created during the listing are reported by events.
 	if err := s.learn(ctx, ""); err != nil {
 		return err
 	}
@@ -71,8 +71,8 @@ func (w *Watcher) start(ctx context.Context) error {
 	return nil
 }
 
-// listen begins to read events between barriers, unless that has begun. The caller holds
-// w.mu.
+// listen starts reading events between barriers, unless it has already started. The
+// caller holds w.mu.
 func (w *Watcher) listen() {
 	if s := &w.system; !w.opts.idle && !s.listening {
 		s.listening = true
@@ -121,8 +121,8 @@ func (s *system) ask() error {
 	return err
 }
 
-// got returns the result of the read. none is set if there is none.
-func (s *system) got(wait bool) (block []byte, none, lost bool, err error) {
+// result returns the result of the read. none is set if the read has no result yet.
+func (s *system) result(wait bool) (block []byte, none, lost bool, err error) {
 	var n uint32
 	err = windows.GetOverlappedResult(s.handle, s.read, &n, wait)
 	switch {
@@ -142,9 +142,9 @@ func (s *system) got(wait bool) (block []byte, none, lost bool, err error) {
 	return s.buf[:n], false, n == 0, nil
 }
 
-// drain empties the queue. It requires the queue to be empty twice in a row, because Wine
-// reports events from another process, which may answer before it has seen earlier
-// changes. No test has shown that the second read is needed.
+// drain empties the queue. It requires the queue to be empty twice in a row, because
+// under Wine another process reports the events, and it may answer before it has seen
+// earlier changes. No test has shown that the second read is needed.
 func (w *Watcher) drain(ctx context.Context) error {
 	s := &w.system
 	for empty := 0; empty < 2 && s.failed == nil; {
@@ -154,7 +154,7 @@ func (w *Watcher) drain(ctx context.Context) error {
 		if s.reading {
 			windows.CancelIoEx(s.handle, s.read) // has no effect if the read has ended
 		}
-		none, err := w.take1(ctx, true)
+		none, err := w.takeOne(ctx, true)
 		if err != nil {
 			return err
 		}
@@ -165,13 +165,13 @@ func (w *Watcher) drain(ctx context.Context) error {
 	return nil
 }
 
-// take1 handles the result of one read and starts the next.
-func (w *Watcher) take1(ctx context.Context, wait bool) (empty bool, err error) {
+// takeOne handles the result of one read and starts the next.
+func (w *Watcher) takeOne(ctx context.Context, wait bool) (empty bool, err error) {
 	s := &w.system
 	if !s.reading {
 		return true, w.fail(ctx, s.ask())
 	}
-	block, none, lost, err := s.got(wait)
+	block, none, lost, err := s.result(wait)
 	if err != nil {
 		return true, w.fail(ctx, err)
 	}
@@ -196,7 +196,7 @@ var underWine = sync.OnceValue(func() bool {
 	return windows.NewLazySystemDLL("ntdll.dll").NewProc("wine_get_version").Find() == nil
 })
 
-// restarted watches a folder that has replaced the old one.
+// restarted watches the folder that replaced the root.
 func (w *Watcher) restarted(ctx context.Context) error {
 	s := &w.system
 	if w.root.FSKind() != rootfs.FSLocal {
@@ -258,7 +258,8 @@ func (w *Watcher) parse(ctx context.Context, block []byte) {
 	}
 }
 
-// named converts a path to its long form, because the system may report the short one.
+// named converts the path of an event to its long form, because the system may report the
+// short one.
 func (w *Watcher) named(ctx context.Context, path string, op Op) {
 	if strings.Contains(path, "~") {
 		p, err := w.root.ResolveEntry(path)
@@ -284,7 +285,7 @@ func opOf(action uint32) Op {
 	return Written | Changed
 }
 
-// background reads the queue between barriers, before it is full.
+// background reads the queue between barriers, so that it does not overflow.
 func (w *Watcher) background() {
 	s := &w.system
 	for {
@@ -299,7 +300,7 @@ func (w *Watcher) background() {
 			return
 		}
 		before := s.events
-		w.take1(context.Background(), false)
+		w.takeOne(context.Background(), false)
 		if s.events != before || !w.pending.empty() {
 			w.wakeUp()
 		}
@@ -307,7 +308,7 @@ func (w *Watcher) background() {
 	}
 }
 
-// remounted notices that another folder is at the path of the root.
+// remounted does nothing: mounts below the root are not detected on Windows.
 func (w *Watcher) remounted(ctx context.Context) error { return ctx.Err() }
 
 func (w *Watcher) stop() error {
@@ -335,19 +336,20 @@ func (s *system) end() {
 	}
 	if s.reading {
 		windows.CancelIoEx(s.handle, s.read)
-		s.got(true)
+		s.result(true)
 	}
 	windows.CloseHandle(s.handle)
 	s.handle = 0
 }
 
-func (w *Watcher) landed() {}
-func (w *Watcher) unmark() {}
+func (w *Watcher) endRenames() {}
+func (w *Watcher) unmark()     {}
 
 func (w *Watcher) rescan(dir rootfs.Path)           { w.system.rescan(dir) }
 func (w *Watcher) settle(ctx context.Context) error { return w.system.settle(ctx) }
 
-// swept removes the report of the root, because the sweep has covered all events so far.
+// swept does nothing, because Options.Passed is not called on Windows: the next barrier
+// reports the root.
 func (w *Watcher) swept(func(dir string) bool) error { return nil }
 
 func (w *Watcher) unwatched() []rootfs.Path {

@@ -25,10 +25,10 @@ type changer struct {
 	rnd *rand.Rand
 	n   int
 	fd  *os.File // a file kept open across changes
-	in  uint64   // the folder in which it was opened
+	in  uint64   // the inode of the folder in which it was opened
 
-	// watched is set if every folder is: then a write is reported even if its name is gone.
-	// See the package comment for the limits of that.
+	// watched is set if every folder is watched: then a write is reported even if its name
+	// is gone, with the limits in the package comment.
 	watched bool
 }
 
@@ -59,7 +59,7 @@ func serveChanges(dir string, seed uint64, watched bool, in io.Reader, out io.Wr
 type changeKind struct {
 	name  string
 	do    func() []string
-	heavy bool // many changes at once, so it comes less often
+	heavy bool // many changes at once, so it is chosen less often
 }
 
 func (c *changer) kinds() []changeKind {
@@ -105,8 +105,7 @@ func (c *changer) existing() string {
 
 func (c *changer) name() string { return "f" + strconv.Itoa(c.rnd.IntN(8)) }
 
-// file returns an existing regular file, and the topmost folder in which it may have been
-// made on the way.
+// file returns an existing regular file. It may make the file and its folders.
 func (c *changer) file() string {
 	p := c.existing() + "/" + c.name()
 	if st, err := os.Lstat(c.root(p)); err != nil || !st.Mode().IsRegular() {
@@ -116,8 +115,8 @@ func (c *changer) file() string {
 	return p
 }
 
-// tops returns the first names of paths: where existing and file may have changed things
-// besides the change itself.
+// tops returns the top folders of paths, in which existing and file may have made or
+// deleted entries.
 func tops(paths ...string) []string {
 	for i, p := range paths {
 		paths[i], _, _ = strings.Cut(p, "/")
@@ -146,7 +145,7 @@ func (c *changer) truncate() []string {
 	return tops(p)
 }
 
-// keepMtime changes a byte and sets the old time again: only ctime moves.
+// keepMtime changes a byte and restores the mtime: only ctime changes.
 func (c *changer) keepMtime() []string {
 	p := c.file()
 	st, err := os.Stat(c.root(p))
@@ -235,7 +234,8 @@ func (c *changer) symlink() []string {
 	return tops(p)
 }
 
-// memoryMap writes through a map; the promise begins when it is unmapped.
+// memoryMap writes through a memory map. The write must be reported once the map is
+// unmapped.
 func (c *changer) memoryMap() []string {
 	p := c.file()
 	f, err := os.OpenFile(c.root(p), os.O_RDWR, 0)
@@ -276,7 +276,7 @@ func (c *changer) allocate() []string {
 // keptHandle writes through a handle opened some changes ago. The file or a parent folder
 // may have been moved or deleted since.
 func (c *changer) keptHandle() []string {
-	all := []string{"d0", "d1", "d2", "d3"} // it may be anywhere
+	all := []string{"d0", "d1", "d2", "d3"} // the file may be in any of them
 	if c.fd != nil {
 		if !c.untold() {
 			c.fd.Write(c.text())
@@ -448,8 +448,8 @@ func (c *changer) checkout() []string {
 	return []string{"d0", "d1", "d2", "d3"}
 }
 
-// threads makes changes of many kinds concurrently, but no links: a second name could come
-// and go in a new folder.
+// threads makes changes of many kinds concurrently, but no links: a second name could
+// appear and disappear unnoticed in a new folder.
 func (c *changer) threads() []string {
 	var wg sync.WaitGroup
 	for i := range 6 {

@@ -9,17 +9,17 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// folders is used on systems that watch a whole tree and report changes by path. They
-// don't tell whether a deleted name was a folder, so folders records which ones exist. It
-// is compiled on all systems, so that its tests run everywhere.
+// folders is used on systems that watch a whole tree and report changes by path. Their
+// events don't tell whether a deleted name was a folder, so folders records which folders
+// exist. It is compiled on all systems, so that its tests run everywhere.
 type folders struct {
 	w     *Watcher        // changes are added to its pending set
 	known map[string]bool // by path; false means not admitted, so folders below are not recorded
 	asked []string        // folders that rescan has newly admitted
 }
 
-// learn records the folders below dir. An unreadable folder is recorded too: its own
-// events report when that changes.
+// learn records the folders below dir. An unreadable folder is recorded too: an event
+// reports when it becomes readable.
 func (f *folders) learn(ctx context.Context, dir string) error {
 	todo := []string{dir}
 	for len(todo) > 0 {
@@ -60,7 +60,7 @@ func join(dir, name string) string {
 	return dir + "/" + name
 }
 
-// admits decides whether a folder is watched.
+// admits reports whether a folder is to be watched.
 func (f *folders) admits(dir, name string) bool {
 	var prefix []byte
 	if dir != "" {
@@ -94,8 +94,8 @@ func steering(path string) bool {
 	return path == ".git/info/exclude" || strings.HasSuffix(path, "/.git/info/exclude")
 }
 
-// happened handles one event. It checks whether the path is a folder now. If that has
-// changed after the event, there will be another event.
+// happened handles one event. It checks whether the path is a folder now. If the path
+// changed after the event, another event follows.
 func (f *folders) happened(ctx context.Context, path string, op Op) {
 	if steering(path) {
 		f.noteFile(path, op)
@@ -126,7 +126,7 @@ func (f *folders) happened(ctx context.Context, path string, op Op) {
 		isDir = err == nil && info.Type == rootfs.TypeDir
 	}
 	if isDir && wasDir && op&(Created|Removed|over) == 0 {
-		return // only the folder's own times: changes in it have their own events
+		return // only the folder's times changed: changes in it have their own events
 	}
 	if wasDir {
 		f.forget(path)
@@ -163,7 +163,7 @@ func parent(path string) string {
 
 func base(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
-// forget removes a folder and those below it.
+// forget removes the records of a folder and of those below it.
 func (f *folders) forget(dir string) {
 	delete(f.known, dir)
 	prefix := dir + "/"

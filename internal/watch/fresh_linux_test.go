@@ -43,8 +43,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// stamp is the visible state of a file. Since Linux 6.13 ctime is different after each
-// look, so it shows any later change.
+// stamp is the visible state of a file. Since Linux 6.13, any change after a look gives a
+// different ctime.
 type stamp struct {
 	mode  uint32
 	size  int64
@@ -59,7 +59,7 @@ type stamp struct {
 type mirror struct {
 	t       *testing.T
 	dir     string // of the root
-	fd      int    // the same, open
+	fd      int    // of dir, open
 	root    *rootfs.Root
 	w       *Watcher
 	known   map[string]stamp
@@ -86,8 +86,8 @@ func newMirror(t *testing.T, dir string, opts *Options) *mirror {
 	return &mirror{t: t, dir: dir, fd: fd, root: root, w: w, known: map[string]stamp{}, inos: map[uint64]map[string]bool{}, several: map[string]bool{}, untold: map[uint64]bool{}}
 }
 
-// stampOf looks at a path without following a symlink anywhere in it. Folders
-// have no stamp but their permissions.
+// stampOf looks at a path without following a symlink anywhere in it. The stamp of a
+// folder has only its permissions.
 func (m *mirror) stampOf(rel string) (stamp, bool) {
 	fd, err := unix.Openat2(m.fd, rel, &unix.OpenHow{
 		Flags: unix.O_PATH | unix.O_NOFOLLOW | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_BENEATH})

@@ -206,7 +206,7 @@ func TestOverflow(t *testing.T) {
 	t.Logf("%+v", w.Status())
 }
 
-// A folder that is not admitted makes no reports until it is admitted.
+// Changes in a folder that is not admitted are not reported until it is admitted.
 func TestAdmit(t *testing.T) {
 	dir := t.TempDir()
 	for _, d := range []string{"in", "out/deep"} {

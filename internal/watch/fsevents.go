@@ -19,12 +19,12 @@ import (
 // fsevents_darwin.go, so the tests run on every system, with a simulated event stream.
 //
 // One stream watches the root and a marker folder of our own. The kernel has one event
-// queue for all volumes, from which a daemon reads in order. The daemon collects a
-// stream's events for some milliseconds, and within that time loses their order. So a
-// barrier creates a marker file and waits for its event: the daemon then knows all
-// earlier changes. Then the barrier makes the daemon deliver the events it has collected.
-// If the marker's event is late, the root counts as unwatched for this answer; if that
-// happens twice in a row, permanently.
+// queue for all volumes, and a daemon reads it in order. The daemon collects the events
+// of a stream for some milliseconds and delivers them in any order. So a barrier creates
+// a marker file and waits for its event: then the daemon has read all earlier events.
+// Then the barrier makes the daemon deliver the events it has collected. If the marker's
+// event is late, the root counts as unwatched for this answer; if that happens twice in a
+// row, permanently.
 type fsevents struct {
 	folders
 	sys  fsSystem
@@ -68,9 +68,9 @@ type fsEvent struct {
 const (
 	fsMustScan      uint32 = 0x1  // compare everything below
 	fsUserDropped   uint32 = 0x2  // events were lost in the daemon
-	fsKernelDropped uint32 = 0x4  // or in the kernel
+	fsKernelDropped uint32 = 0x4  // events were lost in the kernel
 	fsIDsWrapped    uint32 = 0x8  // event ids started again from zero
-	fsHistoryDone   uint32 = 0x10 // no change: the past events have been delivered
+	fsHistoryDone   uint32 = 0x10 // not a change: the past events have been delivered
 	fsRootChanged   uint32 = 0x20 // a watched folder or one of its parents was moved or replaced
 	fsMount         uint32 = 0x40
 	fsUnmount       uint32 = 0x80
@@ -99,8 +99,8 @@ const (
 )
 
 var (
-	errLate      = errors.New("FSEvents did not tell of a file of our own in time")
-	errUnordered = errors.New("FSEvents told of a file of our own before it told of earlier ones")
+	errLate      = errors.New("FSEvents reported our marker file too late")
+	errUnordered = errors.New("FSEvents reported our marker file before earlier files")
 )
 
 // arrivals stores events received on the system's thread.
@@ -111,11 +111,11 @@ type arrivals struct {
 	own    string // prefix of paths in the marker folder
 	events []fsEvent
 	lost   bool                     // there were too many events
-	marks  map[string]chan struct{} // by a marker's name: closed when its event arrives
+	marks  map[string]chan struct{} // by the name of a marker; closed when its event arrives
 }
 
 // deliver stores events. Their strings must be copies, because the system's memory is
-// only valid during its call.
+// only valid during the callback.
 func (a *arrivals) deliver(events []fsEvent) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -162,8 +162,8 @@ func (a *arrivals) take() (events []fsEvent, lost bool) {
 	return events, lost
 }
 
-// begin opens the stream, checks that barriers work, and records the folders. If there is
-// no stream, that is not an error: the caller sweeps.
+// begin opens the stream, checks that barriers work, and records the folders. If the
+// stream can't be opened, it returns no error: the caller sweeps.
 func (s *fsevents) begin(ctx context.Context) error {
 	s.folders.known = map[string]bool{}
 	s.in = &arrivals{signal: s.w.wakeUp, marks: map[string]chan struct{}{}}
@@ -197,7 +197,7 @@ func (s *fsevents) end() {
 	}
 }
 
-// restart watches the folder now at the root's path.
+// restart watches the folder that is now at the root's path.
 func (s *fsevents) restart(ctx context.Context) error {
 	s.end()
 	if err := s.begin(ctx); err != nil {
@@ -213,8 +213,8 @@ var markers atomic.Uint64
 
 func markerName() string { return fmt.Sprintf("%s%d-%d", markerPrefix, os.Getpid(), markers.Add(1)) }
 
-// sync creates a marker and waits for its event, and then for collected events. late is
-// set if the marker's event does not arrive in time.
+// sync creates a marker, waits for its event, and then for the delivery of collected
+// events. late is set if the marker's event does not arrive in time.
 func (s *fsevents) sync(ctx context.Context) (late bool, err error) {
 	name := markerName()
 	came := s.in.expect(name)
@@ -305,7 +305,7 @@ func (s *fsevents) drain(ctx context.Context) error {
 	// parent would be compared as a whole.
 	slices.SortStableFunc(events, func(a, b fsEvent) int { return strings.Compare(a.path, b.path) })
 	for i, e := range events {
-		again, err := s.one(ctx, e)
+		again, err := s.handle(ctx, e)
 		if err != nil || again {
 			s.events += uint64(i + 1)
 			s.w.pending.all() // the remaining events are not delivered again
@@ -319,8 +319,8 @@ func (s *fsevents) drain(ctx context.Context) error {
 	return nil
 }
 
-// one handles an event. again is set if the stream must be reopened.
-func (s *fsevents) one(ctx context.Context, e fsEvent) (again bool, err error) {
+// handle handles an event. again is set if the stream must be reopened.
+func (s *fsevents) handle(ctx context.Context, e fsEvent) (again bool, err error) {
 	if e.flags&fsRootChanged != 0 {
 		return true, nil
 	}
@@ -341,7 +341,7 @@ func (s *fsevents) one(ctx context.Context, e fsEvent) (again bool, err error) {
 		return false, s.lose(ctx)
 	}
 	path = strings.TrimSuffix(path, "/")
-	if s.ours(e.path) {
+	if s.isMarker(e.path) {
 		return false, nil
 	}
 	if e.flags&fsMustScan != 0 || e.flags&(fsNamed|fsTouched) == 0 {
@@ -352,8 +352,9 @@ func (s *fsevents) one(ctx context.Context, e fsEvent) (again bool, err error) {
 	return false, nil
 }
 
-// ours reports whether path is a marker's, in case the marker folder is below the root.
-func (s *fsevents) ours(path string) bool {
+// isMarker reports whether path is that of a marker. The marker folder may be below the
+// root.
+func (s *fsevents) isMarker(path string) bool {
 	name, ok := strings.CutPrefix(path, s.own)
 	return ok && strings.HasPrefix(name, markerPrefix) && !strings.Contains(name, "/")
 }
@@ -396,7 +397,7 @@ func steeringBelow(path string) []string {
 // state tells which event was last.
 func (s *fsevents) changed(ctx context.Context, path string, flags uint32) {
 	if path == "" {
-		return // only the root's own times: changes in it have their own events
+		return // only the root's times changed: changes in it have their own events
 	}
 	_, err := s.w.root.Stat(s.w.path(path))
 	gone := rootfs.KindOf(err) == fault.NotFound

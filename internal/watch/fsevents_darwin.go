@@ -41,13 +41,14 @@ func (w *Watcher) rescan(dir rootfs.Path)              { w.system.rescan(dir) }
 func (w *Watcher) settle(ctx context.Context) error    { return w.system.settle(ctx) }
 func (w *Watcher) unwatched() []rootfs.Path            { return w.system.unwatched() }
 func (w *Watcher) status() Status                      { return w.system.status() }
-func (w *Watcher) landed()                             {}
+func (w *Watcher) endRenames()                         {}
 func (w *Watcher) unmark()                             {}
 
-// swept removes the report of the root, because the sweep includes all events until then.
+// swept does nothing, because Options.Passed is not called on macOS: the next barrier
+// reports the root.
 func (w *Watcher) swept(func(dir string) bool) error { return nil }
 
-// mac is the system itself.
+// mac makes the system calls.
 type mac struct {
 	root, marks *rootfs.Root
 	volumes     *mounts.Mounts
@@ -66,8 +67,8 @@ func (m *mac) mounted() (at []rootfs.Path, changed bool) {
 // Values of FSEvents.h and CFString.h.
 const (
 	sinceNow      = ^uint64(0)
-	createNoDefer = 0x2  // the first event of a burst comes at once
-	createRoot    = 0x4  // report changes on the way to the folders
+	createNoDefer = 0x2  // deliver the first event of a burst at once
+	createRoot    = 0x4  // report changes of parents of the folders
 	createFiles   = 0x10 // report files, not only their folders
 	encodingUTF8  = 0x08000100
 	// streamLatency, in seconds, is how long events of a burst are collected. A barrier takes
@@ -75,7 +76,7 @@ const (
 	streamLatency = 0.005
 )
 
-var errNoMarker = errors.New("no folder of our own to tell that events have come")
+var errNoMarker = errors.New("no folder for marker files")
 
 func (m *mac) open(in *arrivals) (_ fsStream, root, own string, err error) {
 	if m.marks == nil {
@@ -94,7 +95,7 @@ func (m *mac) open(in *arrivals) (_ fsStream, root, own string, err error) {
 	if err != nil {
 		return nil, "", "", err
 	}
-	// The stream works by path, which must lead to the open folder.
+	// The stream is opened by path. The path must lead to the folder that is open.
 	if err := errors.Join(m.root.InPlace(), m.marks.InPlace()); err != nil {
 		s.close()
 		return nil, "", "", err
@@ -175,8 +176,8 @@ var frameworks = sync.OnceValues(func() (l *library, err error) {
 	return l, nil
 })
 
-// Streams by number: the callback gets a number, never a pointer of ours. A call in progress
-// when a stream ends finds nothing.
+// Streams by number: the callback gets a number, not a Go pointer. If the stream has ended
+// meanwhile, the callback does nothing.
 var (
 	streams    sync.Map // of *arrivals
 	lastStream atomic.Uintptr
@@ -240,7 +241,7 @@ func openStream(in *arrivals, folders ...string) (*stream, error) {
 	s.queue = l.queueCreate("quarry.watch", 0)
 	l.streamQueue(s.ref, s.queue)
 	if !l.streamStart(s.ref) {
-		s.drop() // one that did not start must not be stopped
+		s.drop() // a stream that did not start must not be stopped
 		return nil, errors.New("FSEvents did not start")
 	}
 	return s, nil
@@ -249,7 +250,6 @@ func openStream(in *arrivals, folders ...string) (*stream, error) {
 // flush waits for the callback, which runs on another thread and takes no lock that a caller
 // holds. It must be called only after the first event: before that the system complains on
 // standard error.
-// system complains on standard error.
 func (s *stream) flush() { s.l.streamFlush(s.ref) }
 
 func (s *stream) close() {

@@ -130,7 +130,7 @@ func newStreamed(t *testing.T, own string, admit func(rootfs.Path, string) bool)
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { root.Close() })
-	w := &Watcher{root: root, wake: make(chan struct{}, 1), told: map[rootfs.Path]bool{}, closedTo: map[string]bool{}, opts: Options{Admit: admit}}
+	w := &Watcher{root: root, wake: make(chan struct{}, 1), told: map[rootfs.Path]bool{}, protected: map[string]bool{}, opts: Options{Admit: admit}}
 	w.pending.init(1000)
 	d := &daemon{root: dir, own: own, rnd: rand.New(rand.NewPCG(1, 2))}
 	return &streamed{&fsevents{folders: folders{w: w}, sys: d, wait: 20 * time.Second}, d, dir}
@@ -421,7 +421,8 @@ func TestStreamFresh(t *testing.T) {
 	}
 }
 
-// coarsen replaces events by the report the system makes when there are too many.
+// coarsen replaces events by the report that the system makes when there are too many
+// events.
 func (d *daemon) coarsen(rnd *rand.Rand) {
 	at := d.rootPath()
 	for p := range d.held {

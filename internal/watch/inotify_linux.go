@@ -22,12 +22,12 @@ import (
 
 const (
 	// dirMask has the events for entries of a watched folder. IN_DELETE_SELF and
-	// IN_MOVE_SELF are omitted, because the parent's watch reports the same by name, and
-	// IN_IGNORED follows a deletion anyway; they would only fill the queue.
-	// IN_EXCL_UNLINK is omitted because it depends on the directory cache, from which
-	// some file systems drop entries of existing files; an additional event does no harm.
-	// IN_MASK_CREATE is omitted because it refuses a folder that is already watched, but
-	// we want its descriptor, which tells where the folder was before.
+	// IN_MOVE_SELF are omitted to keep the queue short: the parent's watch reports the
+	// same by name, and IN_IGNORED follows a deletion anyway. IN_EXCL_UNLINK is omitted
+	// because it depends on the directory cache, from which some file systems drop
+	// entries of existing files; an additional event does no harm. IN_MASK_CREATE is
+	// omitted because it refuses a folder that is already watched, but we want its
+	// descriptor, which identifies its former place.
 	dirMask = unix.IN_CREATE | unix.IN_DELETE | unix.IN_MOVED_FROM | unix.IN_MOVED_TO |
 		unix.IN_MODIFY | unix.IN_CLOSE_WRITE | unix.IN_ATTRIB
 
@@ -35,8 +35,8 @@ const (
 	// up to 256 more for its name.
 	eventBuf = 64 << 10
 
-	// maxFlown limits the renames of which the second event is awaited.
-	maxFlown = 1024
+	// maxRenames limits the number of renames in renames.
+	maxRenames = 1024
 )
 
 // system is the inotify side of a Watcher, guarded by its lock.
@@ -45,16 +45,16 @@ type system struct {
 	fd   int
 	done sync.WaitGroup
 
-	top   *node
-	wds   map[int32]*node     // folders by watch descriptor
-	limbo map[*node]struct{}  // watched nodes outside the tree, which may be moved back
-	marks []*node             // nodes with marked set
-	aside map[*node]error     // unwatched nodes, and the reason
-	roots []rootfs.Path       // paths of aside; nil if outdated
-	flown map[uint32]struct{} // cookies of renames whose new name matters; see note
+	top     *node
+	wds     map[int32]*node     // folders by watch descriptor
+	limbo   map[*node]struct{}  // watched nodes outside the tree, which may be moved back
+	marks   []*node             // nodes with marked set
+	aside   map[*node]error     // unwatched nodes, and the reason
+	roots   []rootfs.Path       // paths of aside; nil if outdated
+	renames map[uint32]struct{} // cookies of renames of tainted names, by which note taints the new name
 
 	opening bool  // Options.Passed is being called
-	news    *node // the last newly watched folder, not yet passed
+	newest  *node // the last newly watched folder, not yet reported by passed
 
 	check map[place]bool // places to compare with the disk; true includes everything below
 	stack []task         // places to compare, from listings
@@ -73,7 +73,7 @@ func (w *Watcher) start(ctx context.Context) error {
 	s := &w.system
 	s.wds = map[int32]*node{}
 	s.limbo, s.aside = map[*node]struct{}{}, map[*node]error{}
-	s.check, s.flown = map[place]bool{}, map[uint32]struct{}{}
+	s.check, s.renames = map[place]bool{}, map[uint32]struct{}{}
 	s.top = &node{wd: noWatch, marked: true}
 	s.marks = append(s.marks, s.top)
 	if w.root.FSKind() != rootfs.FSLocal {
@@ -83,7 +83,7 @@ func (w *Watcher) start(ctx context.Context) error {
 	s.mounts = mounts.Of(w.root)
 	w.noteMounted()
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
-	if err != nil { // too many instances: sweeping still gives right answers
+	if err != nil { // too many inotify instances: the caller sweeps
 		s.aside[s.top] = err
 		return nil
 	}
@@ -97,12 +97,12 @@ func (w *Watcher) start(ctx context.Context) error {
 	s.opening = false
 	w.mu.Unlock()
 	if err != nil || w.opts.Passed != nil {
-		return err // Swept goes on
+		return err // Swept calls listen
 	}
 	return w.listen()
 }
 
-// listen begins to read events between barriers.
+// listen starts reading events between barriers.
 func (w *Watcher) listen() error {
 	if w.opts.idle {
 		return nil
@@ -115,12 +115,12 @@ func (w *Watcher) listen() error {
 	return nil
 }
 
-// passed reports the last newly watched folder to Options.Passed. Its steering files are
-// watched by then.
+// passed reports the last newly watched folder to Options.Passed. Its .git/info/exclude
+// is watched by then.
 func (w *Watcher) passed() {
 	s := &w.system
-	if n := s.news; n != nil {
-		s.news = nil
+	if n := s.newest; n != nil {
+		s.newest = nil
 		s.path = n.append(s.path[:0])
 		w.opts.Passed(string(s.path[:max(0, len(s.path)-1)]))
 	}
@@ -161,7 +161,7 @@ func (w *Watcher) stop() error {
 }
 
 // background empties the kernel's queue whenever it has events. By default the queue
-// holds 16,384. It returns false to be called again for the next event.
+// holds 16,384 events. It returns false to be called again for the next event.
 func (w *Watcher) background(uintptr) bool {
 	for {
 		w.mu.Lock()
@@ -192,7 +192,7 @@ func (w *Watcher) signal() {
 func (s *system) length() int {
 	_, _, e := unix.Syscall(unix.SYS_IOCTL, uintptr(s.fd), unix.TIOCINQ, uintptr(unsafe.Pointer(&s.queued)))
 	if e != 0 {
-		return 1 // never; reading will tell
+		return 1 // unexpected; drain reads until the queue is empty
 	}
 	return int(s.queued)
 }
@@ -211,31 +211,31 @@ func (w *Watcher) drain(ctx context.Context) error {
 		}
 		if err != nil || n <= 0 {
 			if err != unix.EAGAIN {
-				w.overflow() // should never happen; compare everything
+				w.overflow() // unexpected; compare everything
 			}
 			break
 		}
 		left -= n
 		w.parse(s.buf[:n])
 	}
-	if len(s.flown) > maxFlown {
-		w.landed()
+	if len(s.renames) > maxRenames {
+		w.endRenames()
 	}
-	w.clear()
+	w.clearSuspects()
 	return w.settle(ctx)
 }
 
-// maxSuspects limits how many names clear looks up.
+// maxSuspects limits how many names clearSuspects looks up.
 const maxSuspects = 64
 
-// unheard counts the names that clear has made up. A second watcher must not use the same ones:
-// looking up a name that is cached takes no lock.
-var unheard atomic.Int64
+// probes numbers the nonexistent names that clearSuspects looks up. They differ between all
+// watchers, because looking up a cached name takes no lock.
+var probes atomic.Int64
 
-// clear finds the new names that are the only name of their file. Later events on such a
-// file can't affect another one. Most programs' temporary files exist long enough for
-// this check.
-func (w *Watcher) clear() {
+// clearSuspects finds the suspects that are the only name of their file, and untaints
+// them: later events on such a name can't affect another file. Most temporary files exist
+// long enough for this check.
+func (w *Watcher) clearSuspects() {
 	p := &w.pending
 	if len(p.suspects) == 0 || len(p.suspects) > maxSuspects {
 		return
@@ -251,7 +251,7 @@ func (w *Watcher) clear() {
 	// the lock of the folder meanwhile, and looking up a name that is not cached
 	// takes the same lock.
 	for _, path := range only {
-		name := fmt.Sprintf(".quarry-%d-%d", os.Getpid(), unheard.Add(1))
+		name := fmt.Sprintf(".quarry-%d-%d", os.Getpid(), probes.Add(1))
 		if i := strings.LastIndexByte(path, '/'); i >= 0 {
 			name = path[:i+1] + name
 		}
@@ -259,15 +259,15 @@ func (w *Watcher) clear() {
 	}
 	// If nothing has happened since, each name still has the same file.
 	if w.system.length() == 0 {
-		p.single(only)
+		p.untaint(only)
 	}
 }
 
-// landed is called by a barrier once both events of every earlier rename have been read.
-// A renamed file without a second event has left the tree.
-func (w *Watcher) landed() {
-	if s := &w.system; len(s.flown) > 0 {
-		clear(s.flown)
+// endRenames is called by a barrier once both events of every earlier rename have been
+// read. A renamed file without a second event has left the tree.
+func (w *Watcher) endRenames() {
+	if s := &w.system; len(s.renames) > 0 {
+		clear(s.renames)
 		w.pending.passed = true
 	}
 }
@@ -345,7 +345,7 @@ func (w *Watcher) ignored(n *node) {
 }
 
 // folderEvent handles an event on a subfolder that was made, deleted or moved, or whose
-// permissions have changed. Its present state is checked after the queue was read.
+// permissions have changed. settle checks its present state after the queue was read.
 func (w *Watcher) folderEvent(n *node, name []byte) {
 	s := &w.system
 	if kid := n.kids[string(name)]; kid != nil && kid.system == ordinary {
@@ -374,15 +374,15 @@ func (w *Watcher) folderEvent(n *node, name []byte) {
 func (w *Watcher) note(n *node, name []byte, mask, cookie uint32) {
 	s := &w.system
 	op := opOf(mask)
-	if _, flew := s.flown[cookie]; flew && mask&unix.IN_MOVED_TO != 0 {
-		delete(s.flown, cookie)
+	if _, flew := s.renames[cookie]; flew && mask&unix.IN_MOVED_TO != 0 {
+		delete(s.renames, cookie)
 		op |= tainted
 	}
 	if rootfs.IsTemp(unsafe.String(unsafe.SliceData(name), len(name))) {
 		return
 	}
 	var passed bool
-	if !s.attached(n) { // will be reported if the folder comes back
+	if !s.attached(n) { // the folder is reported if it comes back
 		passed = w.pending.unlisted(op)
 	} else {
 		s.path = append(n.append(s.path[:0]), name...)
@@ -391,7 +391,7 @@ func (w *Watcher) note(n *node, name []byte, mask, cookie uint32) {
 	switch {
 	case !passed:
 	case mask&unix.IN_MOVED_FROM != 0:
-		s.flown[cookie] = struct{}{}
+		s.renames[cookie] = struct{}{}
 	default:
 		w.pending.passed = true
 	}
@@ -434,14 +434,14 @@ func (w *Watcher) status() Status {
 	st := Status{Watches: len(s.wds), Unwatched: len(w.unwatched()), Events: s.events, Lost: s.lost}
 	for _, err := range s.aside {
 		if st.Reason = err; err == ErrLimit {
-			break // a problem that the user can solve
+			break // prefer the reason that the user can remove
 		}
 	}
 	return st
 }
 
-// single removes the taint from names that proved to be the only ones of their files.
-func (p *pending) single(paths []string) {
+// untaint removes the taint from names that proved to be the only ones of their files.
+func (p *pending) untaint(paths []string) {
 	for _, path := range paths {
 		p.files[path] &^= tainted
 	}

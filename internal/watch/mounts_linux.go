@@ -9,9 +9,9 @@ import (
 )
 
 // remounted checks whether something was mounted or unmounted below the root, and reports
-// the affected folders. The watch of a folder that was mounted over is on the hidden
-// folder, so all places are compared with the disk. This also restores the watch of a
-// folder that was mounted in two places.
+// the affected folders. After mounting over a folder, its watch is on the hidden folder,
+// so all places are compared with the disk. This also restores the watch of a folder that
+// was mounted in two places.
 func (w *Watcher) remounted(ctx context.Context) error {
 	s := &w.system
 	if s.mounts == nil || s.file == nil {

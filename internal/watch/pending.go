@@ -11,16 +11,16 @@ import (
 const maxTrees = 1024
 
 // pending collects changed paths between barriers. Its memory is bounded: if there are
-// too many names in a folder, the folder replaces them, and finally the root. Paths are
-// strings that the caller builds in scratch space, "" for the root, so adding a path
-// again doesn't allocate.
+// too many names in a folder, the folder replaces them, and finally the root. A path is a
+// string, "" for the root. Callers build it in scratch space, so adding a path again
+// doesn't allocate.
 type pending struct {
 	max          int
 	files        map[string]Op
 	trees        map[string]struct{}
 	lost, passed bool // see Changes
-	// suspects are the tainted names. If the folder of such a name is moved, the name's
-	// path changes, so any name removed there may be this one.
+	// suspects are the tainted names. If their folder is moved, their paths change: a
+	// removed name below a reported tree may be one of them.
 	suspects []string
 }
 
@@ -32,9 +32,9 @@ func (p *pending) init(maxFiles int) {
 
 func (p *pending) empty() bool { return len(p.files) == 0 && len(p.trees) == 0 && !p.passed }
 
-// Private bits of an Op: the name was given to another file in one step; it was removed;
-// it appeared after the last barrier; it was then written to. The last three are reset
-// when the name appears or is removed.
+// Private bits of an Op: a rename gave the name to another file; the name was removed; it
+// appeared after the last barrier; it was then written to. The last three are reset when
+// the name appears or is removed.
 const (
 	over Op = 1 << (8 + iota)
 	gone
@@ -43,14 +43,14 @@ const (
 	public Op = over - 1
 )
 
-// touched has the events that writing through an open handle causes.
+// touched has the events caused by writing through an open handle.
 const touched = Written | Closed | Changed
 
 // file adds a path. inTree is set if a tree that contains it is reported, so that the
-// path only serves to detect writes to other files. passed reports that a name that
-// appeared and was written to after the last barrier was removed or given to another
-// file, or that a file was written to after its name was removed. ok is false if there is
-// no room: then the folder must be added as a tree.
+// path only serves to detect writes to other files. passed is set in two cases: a name
+// that appeared and was written to after the last barrier was removed or given to another
+// file, or a file was written to after its name was removed. ok is false if the limit is
+// reached: then the caller adds the folder as a tree.
 func (p *pending) file(path []byte, op Op, inTree bool) (passed, ok bool) {
 	had, ok := p.files[string(path)]
 	if !ok && (len(p.files) >= p.max || inTree && len(p.files) >= p.max/2) {
@@ -76,11 +76,11 @@ func (p *pending) file(path []byte, op Op, inTree bool) (passed, ok bool) {
 	return passed, true
 }
 
-// unlisted returns passed, as file does, for a name that can't be kept. Any event except
-// the name's appearance may concern another file.
+// unlisted returns passed, as file does, for a name that is not recorded. Any event
+// except the name's appearance may concern another file.
 func (p *pending) unlisted(op Op) (passed bool) { return op&(touched|over|Removed) != 0 }
 
-// uncertain reports whether a lost event could have told passed.
+// uncertain reports whether a lost event could have set passed.
 func (p *pending) uncertain() bool {
 	if len(p.suspects) > 0 {
 		return true

@@ -21,7 +21,7 @@ func (w *Watcher) drain(context.Context) error     { return nil }
 func (w *Watcher) remounted(context.Context) error { return nil }
 func (w *Watcher) restarted(context.Context) error { return nil }
 func (w *Watcher) settle(context.Context) error    { return nil }
-func (w *Watcher) landed()                         {}
+func (w *Watcher) endRenames()                     {}
 func (w *Watcher) rescan(rootfs.Path)              {}
 func (w *Watcher) swept(func(string) bool) error   { return nil }
 func (w *Watcher) unmark()                         {}

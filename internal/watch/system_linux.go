@@ -8,9 +8,9 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// The policy always closes .git, but info/exclude in it steers which files belong to a
-// search. The two folders are watched for this file only; other entries in them are never
-// reported.
+// systemKind tells whether a folder is .git or .git/info. The policy protects both, but
+// info/exclude determines which files are searched. They are watched only for this file;
+// their other entries are never reported.
 type systemKind uint8
 
 const (
@@ -19,7 +19,7 @@ const (
 	gitInfo
 )
 
-// file is the steering file, relative to the folder.
+// file returns the path of info/exclude relative to the folder.
 func (k systemKind) file() string {
 	return [...]string{"", "info/exclude", "exclude"}[k]
 }
@@ -32,9 +32,9 @@ func (k systemKind) mask() uint32 {
 	return dirMask
 }
 
-// systemFolder reports whether a place is a protected folder or in one, and which: ordinary
-// means none. A root without policy has no protected folders, but a repository's rules
-// apply there too.
+// systemFolder returns the kind of a place, and whether it is .git or inside it. Entries of
+// .git other than info are ordinary and not watched. A root without policy is treated in
+// the same way, because a repository's rules apply there too.
 func systemFolder(at place) (systemKind, bool) {
 	if at.parent == nil {
 		return ordinary, false
@@ -63,7 +63,7 @@ func (w *Watcher) openSystem(at place, kind systemKind) (*rootfs.Dir, error) {
 	return w.root.OpenSystem(p, rel)
 }
 
-// systemEvent handles events on the steering file.
+// systemEvent handles events on info/exclude.
 func (w *Watcher) systemEvent(n *node, mask uint32, name []byte) {
 	s := &w.system
 	if n.system == gitFolder {

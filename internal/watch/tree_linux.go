@@ -28,7 +28,7 @@ type node struct {
 
 const noWatch = -1
 
-// place is the location of a node. The zero place is the top's.
+// place is the location of a node. The zero value is the place of the top.
 type place struct {
 	parent *node
 	name   string
@@ -128,7 +128,7 @@ func (w *Watcher) rescan(dir rootfs.Path) {
 	s.later(at, true)
 }
 
-// restarted compares everything: the watches of deleted folders end.
+// restarted compares everything. Watches of deleted folders have ended.
 func (w *Watcher) restarted(ctx context.Context) error {
 	w.rescan(rootfs.Path{})
 	return w.settle(ctx)
@@ -164,11 +164,12 @@ func (w *Watcher) settle(ctx context.Context) error {
 	}
 }
 
-// release removes the watches of folders that have left the tree, and uses them for
-// folders that couldn't be watched.
+// release removes the watches of folders that have left the tree, and watches other
+// folders that were beyond the limit.
 //
-// If only the first event of a rename was in the queue, the folder is watched again at its
-// new place. Events in between are lost, which matters for names whose file may have others.
+// If only the first event of a folder's rename was in the queue, the folder is watched again
+// at its new place. Events in between are lost. This matters for files that may have several
+// names.
 func (w *Watcher) release() {
 	s := &w.system
 	freed, before := 0, len(s.wds)
@@ -209,7 +210,7 @@ func (w *Watcher) admit(at place) bool {
 func (w *Watcher) verify(t task) {
 	s := &w.system
 	if t.parent != nil && !s.attached(t.parent) {
-		return // it is listed when its parent comes back
+		return // its parent is listed when it comes back
 	}
 	if kind, _ := systemFolder(t.place); kind == ordinary {
 		w.passed()
@@ -226,22 +227,22 @@ func (w *Watcher) verify(t task) {
 	defer d.Close()
 	info, err := d.Info()
 	if err != nil {
-		w.forgo(t.place, err)
+		w.addUnwatched(t.place, err)
 		return
 	}
 	if (t.parent == nil || info.Dev != t.parent.dev) && d.FSKind() != rootfs.FSLocal {
-		w.forgo(t.place, ErrForeign)
+		w.addUnwatched(t.place, ErrForeign)
 		return
 	}
 	_, blind := s.aside[s.at(t.place)]
 	n, fresh, err := w.watch(t, d)
 	if err != nil {
-		w.forgo(t.place, err)
+		w.addUnwatched(t.place, err)
 		return
 	}
 	n.dev = info.Dev
 	if s.opening && n.system == ordinary {
-		s.news = n
+		s.newest = n
 	}
 	if fresh || blind {
 		w.mark(n)
@@ -277,7 +278,7 @@ func (w *Watcher) open(at place) (*rootfs.Dir, error) {
 // handles, the folder exists and its changes are not noticed.
 func (w *Watcher) absent(at place, err error) {
 	if rootfs.KindOf(err) == fault.IOError || at.parent == nil {
-		w.forgo(at, err)
+		w.addUnwatched(at, err)
 		return
 	}
 	w.detach(w.system.at(at))
@@ -360,7 +361,7 @@ func (w *Watcher) attach(n *node, at place) {
 }
 
 // detach removes a node from the tree. Its watches remain until the queue was read,
-// because a rename is reported as a removal and an appearance.
+// because a moved folder causes two events and may reappear.
 func (w *Watcher) detach(n *node) {
 	s := &w.system
 	if n == nil || n.parent == nil {
@@ -395,8 +396,8 @@ func (w *Watcher) unwatchNode(n *node) {
 	n.wd = noWatch
 }
 
-// list compares the contents of n with the disk. Because n is already watched, later
-// changes cause events.
+// list compares the contents of n with the disk. n is already watched, so later changes
+// cause events.
 func (w *Watcher) list(n *node, d *rootfs.Dir) {
 	s := &w.system
 	if n.system != ordinary {
@@ -447,8 +448,8 @@ func (w *Watcher) list(n *node, d *rootfs.Dir) {
 	}
 }
 
-// inOrder sorts entries so that a stack returns them in path order, after .git, which steers
-// its folder.
+// inOrder sorts entries so that a stack returns them in path order, after .git, whose
+// info/exclude applies to the folder.
 func inOrder(entries []rootfs.Entry) {
 	slices.SortFunc(entries, func(a, b rootfs.Entry) int {
 		if x, y := a.Name == ".git", b.Name == ".git"; x != y {
@@ -461,7 +462,7 @@ func inOrder(entries []rootfs.Entry) {
 	})
 }
 
-// comparePathNames orders names of folders as the paths in them.
+// comparePathNames orders names of folders like the paths of their entries.
 func comparePathNames(a, b string) int {
 	n := min(len(a), len(b))
 	if c := strings.Compare(a[:n], b[:n]); c != 0 {
@@ -470,8 +471,8 @@ func comparePathNames(a, b string) int {
 	return strings.Compare(a[n:]+"/", b[n:]+"/")
 }
 
-// forgo puts an unwatched node at a place. The caller must sweep it.
-func (w *Watcher) forgo(at place, why error) {
+// addUnwatched puts an unwatched node at a place. The caller of Barrier must sweep it.
+func (w *Watcher) addUnwatched(at place, why error) {
 	s := &w.system
 	n := s.at(at)
 	if at.parent == nil {

@@ -12,18 +12,17 @@
 // barrier, without timers. Folders are identified by watch descriptor, which belongs to
 // the inode and not the name, so a folder keeps its watch when it or a parent is renamed.
 //
-// Mounting makes no event, but the kernel reports a changed mount table on request.
-// Every barrier asks, and reports the folders below the root where
-// something was mounted or unmounted. A file that is mounted over is reported by
-// every barrier, since writes through its other name make events elsewhere.
+// Mounting makes no event, but the kernel reports a changed mount table on request. Every
+// barrier requests it, and reports the folders below the root where something was mounted
+// or unmounted. A file that is mounted over is reported by every barrier, since writes
+// through its other name make events in another folder.
 //
-// There is no event, and no report, for stores through a shared memory map until its file is
-// closed and unmapped. A file with several names is reported by the name that was used, so
-// callers compare such files before each answer. A name may also be gone by then, or have
-// belonged to another file when a handle was opened through it. [Changes].Passed reports
-// such writes if they have events. These have none: writes by a name in a folder that is not
-// watched or is new, stores through a memory map of a deleted name, and writes through a
-// handle whose name belongs to another file by now.
+// A store through a shared memory map makes no event until its file is closed and unmapped.
+// A file with several names is reported by the name that was used, so callers compare such
+// files before each answer. That name may be gone by then, or belong to another file.
+// [Changes].Passed reports such writes if they make events. These make none: writes by a
+// name in a folder that is new or not watched, stores through a memory map of a deleted
+// name, and writes through a handle whose name now belongs to another file.
 package watch
 
 import (
@@ -47,22 +46,21 @@ type Options struct {
 	// Listed, if set, is called with the listing of each watched folder before
 	// Admit is asked about its entries, with the watcher's lock held.
 	Listed func(dir *rootfs.Dir, entries []rootfs.Entry)
-	// Passed, if set, is called during Open with each folder that is now watched, "" for the
-	// root, in path order, with the watcher's lock held. It is for a caller that sweeps
-	// folders while others are not watched yet: each folder after this call, or after Open.
-	// The caller then calls Swept before the first barrier.
+	// Passed, if set, is called during Open with each folder once it is watched, "" for the
+	// root, in path order, with the watcher's lock held. The caller may then sweep that
+	// folder while others are not watched yet, and calls Swept before the first barrier.
 	Passed func(dir string)
 	// MaxWatches limits the kernel watches in use; 0 means only the system's limit.
 	// Folders beyond the limit are reported as unwatched.
 	MaxWatches int
-	// Marks is a trusted folder of our own. Where events are delayed (macOS), a file is made
-	// in it, and its event proves that earlier ones have arrived.
+	// Marks is a trusted folder of our own. Where events are delayed (macOS), marker files
+	// are made in it: the event of a marker proves that earlier events have arrived.
 	Marks *rootfs.Root
 	// MaxPending limits the changed paths kept between two barriers; 0 means 16,384.
 	// Beyond it, whole folders are reported.
 	MaxPending int
 
-	idle bool // for tests: no draining between barriers
+	idle bool // for tests: no reading between barriers
 }
 
 // Op is a set of events on a path.
@@ -87,18 +85,18 @@ type File struct {
 type Changes struct {
 	Files []File
 	// Trees are folders that appeared, disappeared, or may differ in any way below: list them
-	// again and compare. None is inside another, and no file in them is in Files; one at a
-	// tree's own path is, since a file may have replaced a folder. The first Changes of a
-	// Watcher name the root.
+	// again and compare. None is inside another. Files has no files inside them, but it may
+	// have one at the path of a tree, since a file may have replaced a folder. The first
+	// Changes of a Watcher name the root.
 	Trees []rootfs.Path
 	// Lost reports that events were lost and Trees therefore names the root.
 	Lost bool
 	// Passed reports that a file was written but can no longer be identified: its name
 	// appeared, was written to and was removed between two barriers, or the name of the
 	// handle used is gone. Usually it was a temporary file, possibly one with another name
-	// below the root. A caller that needs such files compares the stamps of all, before it
-	// looks at Trees, and from then on looks at those that differ before each answer: the
-	// next write through such a handle may not be reported.
+	// below the root. A caller that needs such files compares the stamps of all files
+	// before it looks at Trees. From then on it checks those that differed before each
+	// answer: the next write through such a handle may not be reported.
 	Passed bool
 
 	inTrees []File // the files that changed in Trees
@@ -114,9 +112,9 @@ func (c *Changes) Rescan(dir rootfs.Path) { c.rescan = append(c.rescan, dir) }
 type Status struct {
 	Watches   int    // kernel watches in use
 	Unwatched int    // trees to be swept before each answer
-	Events    uint64 // read so far
+	Events    uint64 // events read so far
 	Lost      uint64 // how many times the kernel's queue overflowed
-	// Reason is why a tree is unwatched, nil if none is.
+	// Reason tells why a tree is unwatched; nil if none is.
 	Reason error
 }
 
@@ -136,19 +134,19 @@ type Watcher struct {
 	opts Options
 	wake chan struct{}
 
-	mu       sync.Mutex // guards everything below, and the order of apply calls
-	closed   bool
-	pending  pending
-	told     map[rootfs.Path]bool // see nameless
-	closedTo map[string]bool      // see Protected
-	system   system
+	mu        sync.Mutex // guards everything below, and the order of apply calls
+	closed    bool
+	pending   pending
+	told      map[rootfs.Path]bool // names already reported by nameless
+	protected map[string]bool      // the folders returned by Protected
+	system    system
 }
 
 // Open starts to watch the folders below root. It returns when all existing ones are watched
 // or known to be unwatched; it fails only if ctx ends. The caller keeps root open until after
 // Close.
 func Open(ctx context.Context, root *rootfs.Root, opts *Options) (*Watcher, error) {
-	w := &Watcher{root: root, wake: make(chan struct{}, 1), told: map[rootfs.Path]bool{}, closedTo: map[string]bool{}}
+	w := &Watcher{root: root, wake: make(chan struct{}, 1), told: map[rootfs.Path]bool{}, protected: map[string]bool{}}
 	if opts != nil {
 		w.opts = *opts
 	}
@@ -156,7 +154,7 @@ func Open(ctx context.Context, root *rootfs.Root, opts *Options) (*Watcher, erro
 		w.opts.MaxPending = 16 << 10
 	}
 	for _, name := range append(policy.ProtectedNames(), ".trash") {
-		w.noteProtected(nil, name) // also where nothing is watched
+		w.noteProtected(nil, name) // also on systems where nothing is watched
 	}
 	w.pending.init(w.opts.MaxPending)
 	w.pending.all()
@@ -170,13 +168,13 @@ func Open(ctx context.Context, root *rootfs.Root, opts *Options) (*Watcher, erro
 // Barrier hands every change whose system call returned before the call to apply, and returns the trees below
 // the root that are not watched: before relying on its knowledge of them, the caller sweeps them.
 //
-// apply is called as often as there are new changes, usually once or not at all, never twice at a time, with
-// the watcher's lock held: it must not call the watcher. So when Barrier returns, all earlier changes are
-// applied, no matter to which of several concurrent callers they were handed. After an error, changes that
-// were not handed over are kept for the next barrier.
+// apply is called until there are no new changes, usually once or not at all. Calls never overlap. The
+// watcher's lock is held, so apply must not call the watcher. So when Barrier returns, all earlier changes
+// are applied, no matter to which of several concurrent callers they were handed. After an error, changes
+// that were not handed over are kept for the next barrier.
 //
-// The result is shared and must not be modified. A barrier with nothing to
-// report is two system calls.
+// The result is shared and must not be modified. A barrier with nothing to report makes
+// two system calls.
 func (w *Watcher) Barrier(ctx context.Context, apply func(*Changes)) ([]rootfs.Path, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -189,7 +187,7 @@ func (w *Watcher) Barrier(ctx context.Context, apply func(*Changes)) ([]rootfs.P
 	if err := w.drain(ctx); err != nil {
 		return nil, err
 	}
-	w.landed()
+	w.endRenames()
 	for !w.pending.empty() {
 		if err := w.hand(ctx, apply); err != nil {
 			return nil, err
@@ -217,10 +215,10 @@ func (w *Watcher) hand(ctx context.Context, apply func(*Changes)) error {
 	return w.settle(ctx)
 }
 
-// nameless reports whether a file was written to through a name that does not exist, and didn't at that time. A
-// name is reported once, until it exists again: a deleted log that its program keeps writing must not slow down
-// every answer. Changes reported together with trees are an exception, since a comparison of trees can't tell
-// which file had no event of its own.
+// nameless reports whether a file was written to through a handle after its name was removed. A name is
+// reported once, until it exists again: a deleted log that its program keeps writing must not slow down every
+// answer. Changes reported together with trees are an exception, since a comparison of trees can't tell which
+// file had no event of its own.
 func (w *Watcher) nameless(c *Changes) (found bool) {
 	for _, files := range [...][]File{c.Files, c.inTrees} {
 		for _, f := range files {
@@ -244,7 +242,7 @@ func (w *Watcher) nameless(c *Changes) (found bool) {
 	return found
 }
 
-// maxTold bounds the names that are reported once.
+// maxTold limits the names remembered for nameless.
 const maxTold = 1024
 
 // take empties the pending set.
@@ -291,31 +289,31 @@ func (w *Watcher) Restart(ctx context.Context) error {
 // maxProtected limits the number of folders that Protected returns.
 const maxProtected = 4096
 
-// Protected lists folders in watched folders that the root's policy closes: a client that
-// sees more than the policy allows may have to look there. Some may be gone. all is false if
-// there were too many to record.
+// Protected lists folders in watched folders that the root's policy protects, for clients
+// that may see more than the policy allows. Some may no longer exist. all is false if there
+// were too many to record.
 func (w *Watcher) Protected() (dirs []string, all bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for dir := range w.closedTo {
+	for dir := range w.protected {
 		dirs = append(dirs, dir)
 	}
-	return dirs, len(w.closedTo) < maxProtected
+	return dirs, len(w.protected) < maxProtected
 }
 
 // noteProtected records a folder that the policy protects. The caller holds w.mu.
 func (w *Watcher) noteProtected(dir []byte, name string) {
-	if v := w.root.Policy().Name(name); v != policy.Protected && v != policy.Unlisted || len(w.closedTo) >= maxProtected {
+	if v := w.root.Policy().Name(name); v != policy.Protected && v != policy.Unlisted || len(w.protected) >= maxProtected {
 		return
 	}
 	if rootfs.IsTemp(name) {
 		return
 	}
-	w.closedTo[string(dir)+name] = true
+	w.protected[string(dir)+name] = true
 }
 
 // Pending returns a channel that receives a value after changes were noticed between barriers, for callers
-// that work ahead. It is a hint: only a barrier tells which files changed.
+// that prepare the next answer early. It is a hint: only a barrier tells which files changed.
 func (w *Watcher) Pending() <-chan struct{} { return w.wake }
 
 // wakeUp notifies Pending's reader.
@@ -326,7 +324,6 @@ func (w *Watcher) wakeUp() {
 	}
 }
 
-// Status returns figures.
 func (w *Watcher) Status() Status {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -347,7 +344,8 @@ func (w *Watcher) Close() error {
 }
 
 // path converts a string built from the kernel's names to a Path. Protected paths are
-// converted too, although Known refuses them: if .git appears, other ignore rules apply.
+// converted too, although Known refuses them: the appearance of .git changes the ignore
+// rules.
 func (w *Watcher) path(s string) rootfs.Path {
 	if s == "" {
 		return rootfs.Path{}

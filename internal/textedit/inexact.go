@@ -10,37 +10,37 @@ import (
 	"quarry/change"
 )
 
-// meant handles an edit by a program that writes text from memory and whose old text does not
-// occur exactly. It removes copied line numbers, and accepts other white space if the place is
-// certain. An edit that was already made gives an error of its own.
-func (p *planner) meant(e change.Edit, oldText, newText string) (Outcome, error) {
+// inexact handles a Lenient edit whose old text does not occur exactly. It removes copied line
+// numbers, and accepts other white space if the place is certain. An edit that was already
+// made gives a change.AlreadyError.
+func (p *planner) inexact(e change.Edit, oldText, newText string) (Outcome, error) {
 	if old, new, ok := withoutNumbers(oldText, newText); ok {
-		if start, end, once := p.only(old); once && old != new {
-			return p.understood(start, end, old, new, "the line numbers of old_text were taken off")
+		if start, end, once := p.unique(old); once && old != new {
+			return p.replaceInexact(start, end, old, new, "the line numbers of old_text were taken off")
 		}
 	}
 	start, end, actual, next, how, ok := p.otherSpace(oldText, newText)
 	made, last, once := 0, 0, false
-	if spacedOf(newText).enough() && !strings.Contains(oldText, newText) {
-		made, last, once = p.only(newText)
+	if spacedOf(newText).distinctWords() && !strings.Contains(oldText, newText) {
+		made, last, once = p.unique(newText)
 	}
 	if ok && (!once || made >= end || last <= start) {
 		// The text that the edit adds before or after the old text may already be there.
-		if first, last, twice := p.only(next); strings.Contains(next, actual) && twice && first < end && start < last {
+		if first, last, twice := p.unique(next); strings.Contains(next, actual) && twice && first < end && start < last {
 			ok, once, made = false, true, first
 		}
 	}
 	switch {
 	case ok && !(once && made < end && start < last):
-		return p.understood(start, end, actual, next, "matched with other white space ("+how+")")
+		return p.replaceInexact(start, end, actual, next, "matched with other white space ("+how+")")
 	case once:
 		return Outcome{}, &change.AlreadyError{Line: p.doc.LineAt(made)}
 	}
 	return Outcome{}, &change.NotFoundError{Old: e.Old, Near: p.closest(e.Old)}
 }
 
-// only returns the position of a text. once is false unless it occurs exactly once.
-func (p *planner) only(text string) (start, end int, once bool) {
+// unique returns the span of a text. once is false unless the text occurs exactly once.
+func (p *planner) unique(text string) (start, end int, once bool) {
 	n := 0
 	for s, e := range newMatcher(p.doc, text).matches() {
 		if n++; n > 1 {
@@ -51,8 +51,8 @@ func (p *planner) only(text string) (start, end int, once bool) {
 	return start, end, n == 1
 }
 
-// understood replaces actual, the text at [start, end), by next.
-func (p *planner) understood(start, end int, actual, next, note string) (Outcome, error) {
+// replaceInexact replaces actual, the text at [start, end), by next.
+func (p *planner) replaceInexact(start, end int, actual, next, note string) (Outcome, error) {
 	if actual == next {
 		return Outcome{}, &change.AlreadyError{Line: p.doc.LineAt(start)}
 	}
@@ -68,11 +68,11 @@ var numbered = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 // and they are consecutive. It also removes them from the new text if all of its lines have
 // one. If only some have, the intention is unclear and ok is false.
 func withoutNumbers(oldText, newText string) (old, new string, ok bool) {
-	old, n := numbersOff(oldText, true)
+	old, n := stripNumbers(oldText, true)
 	if n == 0 || n < lineCount(oldText) {
 		return "", "", false
 	}
-	new, n = numbersOff(newText, false)
+	new, n = stripNumbers(newText, false)
 	if n > 0 && n < lineCount(newText) {
 		return "", "", false
 	}
@@ -81,8 +81,8 @@ func withoutNumbers(oldText, newText string) (old, new string, ok bool) {
 
 func lineCount(text string) int { return strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1 }
 
-// numbersOff removes line numbers from text, and returns how many lines had one.
-func numbersOff(text string, ascending bool) (string, int) {
+// stripNumbers removes line numbers from text, and returns how many lines had one.
+func stripNumbers(text string, ascending bool) (string, int) {
 	var b strings.Builder
 	n, last := 0, 0
 	for line := range strings.Lines(text) {
