@@ -15,6 +15,8 @@ func TestAddTag(t *testing.T) {
 		{"no value", "---\ntags:\na: 1\n---\n", "---\ntags:\n  - new\na: 1\n---\n"},
 		{"a list in a line", "---\ntags: [one, two]\n---\n", "---\ntags: [one, two, new]\n---\n"},
 		{"words", "---\ntags: one two\n---\n", "---\ntags:\n  - one\n  - two\n  - new\n---\n"},
+		{"in two properties", "---\ntag: one\ntags: [two]\n---\n", "---\ntag:\n  - one\n  - new\ntags: [two]\n---\n"},
+		{"a number", "---\ntags: 2024 # c\n---\n", "---\ntags: # c\n  - \"2024\"\n  - new\n---\n"},
 		{"another letter case", "---\nTags:\n- one\n---\n", "---\nTags:\n- one\n- new\n---\n"},
 		{"there already", "---\ntags:\n- NEW\n---\n", "---\ntags:\n- NEW\n---\n"},
 		{"in the text alone", "---\ntags:\n- one\n---\n#new\n", "---\ntags:\n- one\n- new\n---\n#new\n"},

@@ -74,8 +74,6 @@ func AddTag(ctx context.Context, text []byte, tag string) ([]Splice, error) {
 		if i := slices.IndexFunc(old.Items, func(n *value.Node) bool { return n.Kind == value.Null }); i >= 0 {
 			return changeProperty(text, key, value.Edit{At: append(value.Keys(key), value.Step{Kind: value.ByIndex, Index: i}), Value: value.Str(tag)})
 		}
-	case old.Kind != value.Map && old.Kind != value.Alias:
-		return SetProperty(text, key, append(head.Tags(), tag))
 	}
 	return AddToProperty(text, key, tag, false)
 }
