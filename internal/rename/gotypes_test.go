@@ -47,6 +47,7 @@ func all(list []Store, m map[string]*Store, w io.Closer) {
 		"b/b.go":         "package b\n\nimport \"example.com/m/a\"\n\ntype Deep struct{ *a.Store }\n\nfunc use(d Deep) { d.Close(); d.Store.Close(); _ = a.Store{Name: \"x\"} }\n",
 		"c/c.go":         "package c\n\nimport (\n\t\"example.com/m/b\"\n\t\"os\"\n)\n\ntype File struct {\n\t*os.File\n\tb.Deep\n}\n\nfunc use(f File, d *b.Deep) { f.Close(); d.Store = nil }\n",
 		"vendor/v/v.go":  "package v\n\nfunc Store() {}\n",
+		"d/d.go":         "package d\n\ntype Node struct{}\n\nfunc (n *Node) Node() *Node { return n.Node() }\n\ntype Tx struct{ root Node }\n\nfunc (t Tx) Node() *Node { return t.root.Node() }\n",
 	})
 	for _, c := range []struct{ old, sure, doubtful, left string }{
 		{"Store.Close",
@@ -56,6 +57,8 @@ func all(list []Store, m map[string]*Store, w io.Closer) {
 			"a/a.go:17 a/a.go:17 a/a.go:5 a/a.go:7 a/a.go:7 a/a.go:9 b/b.go:5 b/b.go:7 b/b.go:7 c/c.go:13",
 			"", "vendor/v/v.go:3"},
 		{"Store.Name", "a/a.go:5 b/b.go:7", "", "a/a.go:11"},
+		{"Node.Node", "d/d.go:5 d/d.go:5 d/d.go:9", "", "d/d.go:3 d/d.go:5 d/d.go:5 d/d.go:7 d/d.go:9 d/d.go:9"},
+		{"d/d.go#Node", "d/d.go:3 d/d.go:5 d/d.go:5 d/d.go:7 d/d.go:9", "", "d/d.go:5 d/d.go:5 d/d.go:9 d/d.go:9"},
 	} {
 		plan, err := rename.Find(t.Context(), ws, rename.Query{Old: c.old, New: "Fresh"})
 		if err != nil || lines(plan.Sure) != c.sure || lines(plan.Doubtful) != c.doubtful || lines(plan.Left) != c.left {

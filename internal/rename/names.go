@@ -17,16 +17,16 @@ func isType(kind string) bool {
 }
 
 // constructs reports whether a definition is a constructor or destructor of the class
-// that contains it.
-func constructs(name, container, kind string) bool {
-	return !isType(kind) && last(container) == strings.TrimPrefix(name, "~")
+// that contains it. In most languages a method can have the name of its type.
+func constructs(lang, name, container, kind string) bool {
+	return !isType(kind) && last(container) == strings.TrimPrefix(name, "~") && slices.Contains([]string{"C++", "C", "Java", "C#", "PHP"}, lang)
 }
 
 // judgeDefinition classifies another definition of the name.
 func (c *code) judgeDefinition(d *symbols.Symbol) (class, string) {
 	compiled := c.lang == "C" || c.lang == "C++"
 	switch {
-	case constructs(d.Name, d.Container, d.Kind.String()):
+	case constructs(c.lang, d.Name, d.Container, d.Kind.String()):
 		if c.isType() && d.Container == c.whole() && (compiled || c.path == c.home) {
 			return sure, ""
 		}

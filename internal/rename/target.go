@@ -34,7 +34,7 @@ func (f *finder) target(ctx context.Context, from Source) error {
 	}
 	groups := map[string][]search.Symbol{}
 	for _, s := range r.Symbols {
-		if s.Name != f.name || s.Kind == "heading" || constructs(s.Name, s.Container, s.Kind) {
+		if s.Name != f.name || s.Kind == "heading" || constructs(symbols.Language(s.Path, nil), s.Name, s.Container, s.Kind) {
 			continue
 		}
 		f.same = append(f.same, s)
@@ -51,7 +51,7 @@ func (f *finder) target(ctx context.Context, from Source) error {
 	}
 	switch len(groups) {
 	case 0:
-		return fault.New(fault.NotFound, fmt.Sprintf("no definition of %s", f.q.Old), "find_symbol with fuzzy, or quarry symbols --name, shows names like it; a file is renamed by move_file, or quarry mv")
+		return fault.New(fault.NotFound, fmt.Sprintf("no definition of %s", f.q.Old), "similar names: find_symbol with fuzzy, on the command line quarry symbols --name; a file is renamed by move_file or quarry mv")
 	case 1:
 	default:
 		var list []string
