@@ -268,7 +268,8 @@ func (e *PartialError) Hint() string {
 	return fmt.Sprintf("when the cause is gone, quarry undo %s, or undo_change with this id, brings the old files back; the next start tries it too", e.ID)
 }
 
-// ErrRolledBack is returned for a change that its caller cancelled half-way.
+// ErrRolledBack is returned for a change that its caller cancelled: no file has changed.
+// The error also wraps the cause of the cancellation.
 var ErrRolledBack = fault.New(fault.Timeout, "the change was cancelled, and what it had done is rolled back: nothing was changed", "")
 
 // Partly describes the part on disk of a change that failed half-way and could not be rolled back.

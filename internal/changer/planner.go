@@ -107,7 +107,7 @@ func (p *planner) planAll(ctx context.Context, tasks []*task) error {
 		return err
 	}
 	watch := progress.Of(ctx)
-	watch.Expect(3 * len(tasks)) // each task is read, journaled and carried out
+	watch.Expect(3*len(tasks), false) // each task is read, journaled and carried out
 	for _, t := range tasks {
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)

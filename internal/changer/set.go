@@ -30,12 +30,13 @@ func (w *Changer) Plan(ctx context.Context, set change.Set) (*change.Change, err
 	return w.run(ctx, set, true)
 }
 
-func (w *Changer) run(ctx context.Context, set change.Set, dry bool) (*change.Change, error) {
+func (w *Changer) run(ctx context.Context, set change.Set, dry bool) (_ *change.Change, err error) {
 	leave, err := w.enter(verbName(&set))
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
+	defer func() { err = unbegun(ctx, err) }()
 	if len(set.Ops) == 0 && set.Digest != "" {
 		if set, err = w.loadPlan(set); err != nil {
 			return nil, err

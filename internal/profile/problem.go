@@ -57,6 +57,8 @@ func (c *call) problem(ctx context.Context, err error) error {
 		e.Message = "Cannot read a binary file as text: it is " + binary.Type + ", " + render.Size(binary.Size)
 	case errors.As(err, &path):
 		c.badPath(e, path, code)
+	case errors.Is(err, change.ErrRolledBack), errors.Is(err, context.Canceled) && !c.tool.Hints.ReadOnly:
+		e.Message = render.Sentence(change.ErrRolledBack.Error())
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return err // the tool package words such errors
 	case inner != nil:

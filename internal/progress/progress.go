@@ -15,6 +15,8 @@ type Count struct {
 	Matches atomic.Int64 // matching lines, or files for ranked searches
 	// Steps of Total steps of a change are done: its files are read, kept and written.
 	Steps, Total atomic.Int64
+	// Back says that they are steps of its rollback.
+	Back atomic.Bool
 	// Replaced says that a call found another folder at the workspace's path than
 	// the call before it.
 	Replaced atomic.Bool
@@ -42,10 +44,12 @@ func (w *Count) Add(matches int) {
 	}
 }
 
-// Expect adds steps that are to be done; w may be nil.
-func (w *Count) Expect(steps int) {
+// Expect begins an attempt of a change, or its rollback, with that many steps; w may be nil.
+func (w *Count) Expect(steps int, back bool) {
 	if w != nil {
-		w.Total.Add(int64(steps))
+		w.Back.Store(back)
+		w.Steps.Store(0)
+		w.Total.Store(int64(steps))
 	}
 }
 
