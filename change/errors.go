@@ -323,14 +323,19 @@ func (p *Partly) under(at place) *Partly {
 // withdraws it.
 type PendingError struct {
 	ID string // of the proposal
+	// Cancelled is the context's error if the call was cancelled while it waited, else nil.
+	Cancelled error
 }
 
 func (e *PendingError) Error() string {
+	if e.Cancelled != nil {
+		return fmt.Sprintf("the call was cancelled; its change remains as %s, which a person can still accept; nothing is written yet", e.ID)
+	}
 	return fmt.Sprintf("the change waits for a person's decision as %s; nothing is written yet", e.ID)
 }
 
-// Unwrap gives the code: the wait was over.
-func (e *PendingError) Unwrap() error { return fault.Timeout }
+// Unwrap gives the code, because the wait was over, and the context's error.
+func (e *PendingError) Unwrap() []error { return []error{fault.Timeout, e.Cancelled} }
 
 // Hint says how to proceed.
 func (e *PendingError) Hint() string {
