@@ -269,7 +269,8 @@ func (e *PartialError) Hint() string {
 }
 
 // ErrRolledBack is returned for a change that its caller cancelled: no file has changed.
-// The error also wraps the cause of the cancellation.
+// The error also wraps the cause of the cancellation. A call that is cancelled before its
+// change begins, such as Replace during its search, may return that cause alone.
 var ErrRolledBack = fault.New(fault.Timeout, "the change was cancelled, and what it had done is rolled back: nothing was changed", "")
 
 // Partly describes the part on disk of a change that failed half-way and could not be rolled back.

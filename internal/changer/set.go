@@ -259,6 +259,8 @@ func (f *failures) err() error {
 	case len(f.failed) == 1 && len(f.set.Ops) == 1 && f.set.Ops[0].Origin == "":
 		return f.failed[0].Err
 	}
+	// Moves are planned before the others.
+	slices.SortStableFunc(f.failed, func(a, b *change.OpError) int { return cmp.Compare(a.Index, b.Index) })
 	total := 0
 	for i := range f.set.Ops {
 		total += max(1, len(f.set.Ops[i].Edits)) // each edit may fail
