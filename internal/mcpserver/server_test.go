@@ -209,7 +209,8 @@ func TestProgressOfMessages(t *testing.T) {
 		for range 2 {
 			time.Sleep(10 * time.Second)
 			p.report(0, 0, "waits")
-			p.report(2000, 6000, "counted")
+			time.Sleep(time.Second)
+			p.report(2000, 6000, "counted") // it must increase
 		}
 		if want := []string{"2000 6000counted", "2001 0waits", "2002 0waits"}; !slices.Equal(got, want) {
 			t.Errorf("sent %q, want %q", got, want)
