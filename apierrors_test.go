@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"quarry"
@@ -68,6 +70,20 @@ func TestWrongArguments(t *testing.T) {
 		if _, err := ws.Symbols(ctx, search.SymbolQuery{Name: name, Limit: -1}); err != nil {
 			t.Errorf("Symbols with limit -1: %v", err)
 		}
+	}
+	// The errors about folders that the program has to make name the folder and say so.
+	gone := filepath.Join(t.TempDir(), "gone")
+	for name, opts := range map[string]*quarry.Options{
+		"state folder":        {StateDir: gone},
+		"folder of proposals": {StateDir: t.TempDir(), Review: &quarry.ReviewOptions{Dir: gone}},
+	} {
+		_, err := quarry.Open(dir, opts)
+		if fault.CodeOf(err) != fault.NotFound || !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), gone) || !strings.Contains(fault.HintOf(err), "0700") {
+			t.Errorf("without a %s: %v, hint %q", name, err, fault.HintOf(err))
+		}
+	}
+	if err := second(ws.Undo(ctx, "zzz", nil)); strings.Count(err.Error(), "the id of a change") != 1 {
+		t.Error(err)
 	}
 	// A tool made by the program passes on the details of an error.
 	own := &tool.Tool{Name: "own", Run: func(context.Context, tool.Args) (*tool.Result, error) {

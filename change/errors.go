@@ -268,7 +268,9 @@ func (e *PartialError) Hint() string {
 	return fmt.Sprintf("when the cause is gone, quarry undo %s, or undo_change with this id, brings the old files back; the next start tries it too", e.ID)
 }
 
-// ErrRolledBack is returned for a change that its caller cancelled half-way.
+// ErrRolledBack is returned for a change that its caller cancelled: no file has changed.
+// The error also wraps the cause of the cancellation. A call that is cancelled before its
+// change begins, such as Replace during its search, may return that cause alone.
 var ErrRolledBack = fault.New(fault.Timeout, "the change was cancelled and rolled back: nothing was changed", "")
 
 // Partly describes the part on disk of a change that failed half-way and could not be rolled back.
@@ -322,14 +324,19 @@ func (p *Partly) under(at place) *Partly {
 // withdraws it.
 type PendingError struct {
 	ID string // of the proposal
+	// Cancelled is the context's error if the call was cancelled while it waited, else nil.
+	Cancelled error
 }
 
 func (e *PendingError) Error() string {
+	if e.Cancelled != nil {
+		return fmt.Sprintf("the call was cancelled; its change remains as %s, which a person can still accept; nothing is written yet", e.ID)
+	}
 	return fmt.Sprintf("the change waits for a person's decision as %s; nothing is written yet", e.ID)
 }
 
-// Unwrap gives the code: the wait timed out.
-func (e *PendingError) Unwrap() error { return fault.Timeout }
+// Unwrap gives the code, because the wait was over, and the context's error.
+func (e *PendingError) Unwrap() []error { return []error{fault.Timeout, e.Cancelled} }
 
 // Hint says how to proceed.
 func (e *PendingError) Hint() string {

@@ -2,8 +2,9 @@ package tool
 
 import "context"
 
-// Progress is called with the progress of a call. A total of 0 means that the total is unknown. The
-// function may be called on several goroutines and at any rate, so it has to limit the rate itself.
+// Progress is called with the progress of a call. A total of 0 means that the total is unknown; if
+// done is 0 too, only the message is new, such as that the call waits. The function may be called on
+// several goroutines and at any rate, so it has to limit the rate itself.
 type Progress func(done, total int64, message string)
 
 type progressKey struct{}

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"quarry"
 	"quarry/toolset"
 )
@@ -69,4 +71,52 @@ func ExampleOptions_readOnly() {
 	fmt.Println(err)
 	// Output:
 	// unknown tool "delete_file"
+}
+
+// Register the tools with a server of the official MCP SDK.
+func Example_mcp() {
+	ws, err := quarry.Open(".", &quarry.Options{ReadOnly: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer ws.Close()
+	tools, err := toolset.New(ws, &toolset.Options{ReadOnly: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	server := mcp.NewServer(&mcp.Implementation{Name: "example", Version: "1"}, nil)
+	for _, t := range tools.Tools() {
+		server.AddTool(&mcp.Tool{
+			Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.InputSchema(),
+			Annotations: &mcp.ToolAnnotations{ReadOnlyHint: t.Hints.ReadOnly, DestructiveHint: &t.Hints.Destructive, IdempotentHint: t.Hints.Idempotent},
+		}, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			res := t.Execute(ctx, req.Params.Arguments)
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: res.Text}}, IsError: res.IsError}, nil
+		})
+	}
+
+	// A client calls one.
+	ctx := context.Background()
+	here, there := mcp.NewInMemoryTransports()
+	if _, err := server.Connect(ctx, here, nil); err != nil {
+		log.Fatal(err)
+	}
+	client, err := mcp.NewClient(&mcp.Implementation{Name: "client", Version: "1"}, nil).Connect(ctx, there, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	res, err := client.CallTool(ctx, &mcp.CallToolParams{Name: "search_by_path", Arguments: map[string]any{"pattern": "toolset.go"}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(res.Content[0].(*mcp.TextContent).Text)
+	// Output:
+	// {
+	//   "matches": [
+	//     "toolset.go"
+	//   ],
+	//   "totalMatches": 1
+	// }
+	// [all paths shown]
 }

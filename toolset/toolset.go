@@ -6,6 +6,10 @@
 // calls to Registry.Call; examples/agent is such a program. The workspace and the options determine
 // what a tool may do. No call can extend that.
 //
+// A server with several connections gives the context of each call its connection and client, with
+// tool.WithSession and tool.WithClient: undo_change without an id then undoes the last change of
+// that connection, and the undo log names the client.
+//
 // A registry is safe for concurrent use and can be used while its workspace is open.
 package toolset
 

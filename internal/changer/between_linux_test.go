@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"quarry/change"
 	"quarry/fault"
@@ -189,6 +190,15 @@ func TestCancelledHalfWay(t *testing.T) {
 	}
 	if got := mustRead(t, dir, "a") + mustRead(t, dir, "b") + mustRead(t, dir, "c"); got != strings.Repeat(manyLines("new"), 3) {
 		t.Errorf("after an undo that was cancelled:\n%s", got)
+	}
+	// ctx is cancelled from the start, so nothing is done at all. The answer is the same.
+	_, err = w.Undo(ctx, c.ID, change.Options{})
+	_, again := w.Apply(ctx, set)
+	_, to := w.Undo(ctx, "", change.Options{To: &change.Back{Since: c.Time.Add(-time.Hour)}})
+	for _, err := range []error{err, again, to} {
+		if !errors.Is(err, change.ErrRolledBack) || !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled before it began: %v", err)
+		}
 	}
 	if _, err := w.Undo(context.Background(), c.ID, change.Options{}); err != nil {
 		t.Error(err)

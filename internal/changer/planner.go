@@ -107,7 +107,11 @@ func (p *planner) planAll(ctx context.Context, tasks []*task) error {
 		return err
 	}
 	watch := progress.Of(ctx)
-	watch.Expect(3 * len(tasks)) // each task is read, journaled and carried out
+	steps := 3 // each task is read, journaled and carried out
+	if p.c.DryRun {
+		steps = 1
+	}
+	watch.Expect(steps*len(tasks), false)
 	for _, t := range tasks {
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)

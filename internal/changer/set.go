@@ -30,12 +30,13 @@ func (w *Changer) Plan(ctx context.Context, set change.Set) (*change.Change, err
 	return w.run(ctx, set, true)
 }
 
-func (w *Changer) run(ctx context.Context, set change.Set, dry bool) (*change.Change, error) {
+func (w *Changer) run(ctx context.Context, set change.Set, dry bool) (_ *change.Change, err error) {
 	leave, err := w.enter(verbName(&set))
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
+	defer func() { err = unbegun(ctx, err) }()
 	if len(set.Ops) == 0 && set.Digest != "" {
 		if set, err = w.loadPlan(set); err != nil {
 			return nil, err
@@ -258,6 +259,8 @@ func (f *failures) err() error {
 	case len(f.failed) == 1 && len(f.set.Ops) == 1 && f.set.Ops[0].Origin == "":
 		return f.failed[0].Err
 	}
+	// Moves are planned before the others.
+	slices.SortStableFunc(f.failed, func(a, b *change.OpError) int { return cmp.Compare(a.Index, b.Index) })
 	total := 0
 	for i := range f.set.Ops {
 		total += max(1, len(f.set.Ops[i].Edits)) // each edit may fail

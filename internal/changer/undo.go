@@ -22,12 +22,13 @@ import (
 // the file was edited later. In any other case where a file is not as the change left it,
 // Undo refuses and changes nothing. An undo is a change too: undoing it repeats the first
 // change.
-func (w *Changer) Undo(ctx context.Context, id string, o change.Options) (*change.Change, error) {
+func (w *Changer) Undo(ctx context.Context, id string, o change.Options) (_ *change.Change, err error) {
 	leave, err := w.enter("undo")
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
+	defer func() { err = unbegun(ctx, err) }()
 	if o.To != nil {
 		return w.undoTo(ctx, o)
 	}
@@ -38,7 +39,6 @@ func (w *Changer) Undo(ctx context.Context, id string, o change.Options) (*chang
 	if err != nil {
 		return nil, err
 	}
-	progress.Of(ctx).Expect(3 * len(entry.Ops)) // each operation is read, journaled and carried out
 	if !o.DryRun {
 		done, err := w.state.journal.Turn(ctx, len(entry.Ops) > 1)
 		if err != nil {
@@ -76,6 +76,7 @@ func (w *Changer) undoEntry(ctx context.Context, entry journal.Entry, o change.O
 		return nil, err
 	}
 	defer unlock()
+	progress.Of(ctx).Expect(3*len(entry.Ops), false) // each operation is read, journaled and carried out
 	return w.undoUnlocked(ctx, entry, o, true)
 }
 
@@ -351,6 +352,7 @@ func (w *Changer) revert(ctx context.Context, u journal.Unfinished) (left int, e
 	if err := w.locateTrashed(&u); err != nil {
 		return left, err
 	}
+	progress.Of(ctx).Expect(2*u.Done, true) // each operation is read and carried out
 	plan, err := w.state.journal.Rollback(ctx, w.root, u)
 	if err != nil {
 		return left, err

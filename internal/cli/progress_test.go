@@ -6,6 +6,9 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"quarry/internal/cli/printing"
+	"quarry/internal/progress"
 )
 
 // Progress is not shown for short operations, in a pipe, with --quiet or on a dumb terminal. At the
@@ -41,4 +44,24 @@ func TestProgress(t *testing.T) {
 			}
 		})
 	}
+}
+
+// While a change is rolled back, the rollback is shown, not the change.
+func TestProgressOfRollback(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		p := printing.NewProgress(&out, func() int { return 100 }, "changing files")
+		w := progress.Of(p.Watch(t.Context()))
+		w.Expect(10, false)
+		time.Sleep(time.Second)
+		out.Reset()
+		w.Expect(4, true)
+		w.Step()
+		time.Sleep(time.Second)
+		got := out.String()
+		p.End()
+		if strings.Contains(got, "changing") || !strings.Contains(got, "rolling back") || !strings.Contains(got, " 25%  1 of 4 steps") {
+			t.Errorf("shown during the rollback: %q", got)
+		}
+	})
 }

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -24,7 +26,8 @@ func TestMain(m *testing.M) {
 			if len(os.Args) > 1 && (os.Args[1] == "search" || os.Args[1] == "rg") && os.Getenv("PIPED") == "" && !slices.Contains(os.Args, "-") {
 				in, _ = os.Open(os.DevNull) // a script's standard input would otherwise be a pipe
 			}
-			os.Exit(Run(context.Background(), os.Args[1:], Streams{In: in, Out: os.Stdout, Err: os.Stderr}))
+			ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM) // as cmd/quarry does
+			os.Exit(Run(ctx, os.Args[1:], Streams{In: in, Out: os.Stdout, Err: os.Stderr}))
 		},
 	})
 }

@@ -73,7 +73,7 @@ func (id ID) time() time.Time {
 func ParseID(s string) (ID, error) {
 	id := ID(strings.NewReplacer("o", "0", "i", "1", "l", "1").Replace(strings.ToLower(strings.TrimSpace(s))))
 	if _, ok := id.number(); !ok {
-		return "", fmt.Errorf("%q is not the id of a change: %d letters and digits", s, idLen)
+		return "", fmt.Errorf("%q: an id has %d letters and digits", s, idLen)
 	}
 	return id, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"quarry/change"
 	"quarry/fault"
+	"quarry/internal/progress"
 	"quarry/internal/rootfs"
 )
 
@@ -355,7 +356,7 @@ func opList(ops []Op) string {
 // TakeBack carries out the operations of a Rollback. It calls trash for operations on the
 // trash; trash may be nil if there are none. All errors are TakeBackErrors.
 func (p *Plan) TakeBack(ctx context.Context, ws *rootfs.Root, trash func(context.Context, Op) error) error {
-	tx := &Tx{j: p.j, plan: p, over: true}
+	tx, watch := &Tx{j: p.j, plan: p, over: true}, progress.Of(ctx)
 	for i, op := range p.Change.Ops {
 		var err error
 		if trash != nil && (op.Kind == Trash || op.Kind == Restore) {
@@ -369,6 +370,7 @@ func (p *Plan) TakeBack(ctx context.Context, ws *rootfs.Root, trash func(context
 		if err != nil {
 			return &TakeBackError{Done: p.Change.Ops[:i], Left: p.Change.Ops[i:], Err: err}
 		}
+		watch.Step()
 	}
 	return nil
 }

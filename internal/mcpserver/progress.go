@@ -46,6 +46,9 @@ func withProgress(ctx context.Context, req *mcp.CallToolRequest) (context.Contex
 func (p *progress) report(done, total int64, message string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if done == 0 && total == 0 {
+		done = p.done + 1
+	}
 	if p.over || p.some && (done <= p.done || done != total && time.Since(p.last) < progressEvery) {
 		return
 	}

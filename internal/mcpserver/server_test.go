@@ -7,8 +7,10 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"quarry/internal/stress"
@@ -194,6 +196,26 @@ func TestProgressEnds(t *testing.T) {
 	if n != 1 {
 		t.Errorf("%d reports were sent, want 1", n)
 	}
+}
+
+// A call that waits for a person after it has counted files still reports that.
+func TestProgressOfMessages(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var got []string
+		p := &progress{send: func(done, total int64, message string) {
+			got = append(got, fmt.Sprint(done, total, message))
+		}}
+		p.report(2000, 6000, "counted")
+		for range 2 {
+			time.Sleep(10 * time.Second)
+			p.report(0, 0, "waits")
+			time.Sleep(time.Second)
+			p.report(2000, 6000, "counted") // it must increase
+		}
+		if want := []string{"2000 6000counted", "2001 0waits", "2002 0waits"}; !slices.Equal(got, want) {
+			t.Errorf("sent %q, want %q", got, want)
+		}
+	})
 }
 
 // When the input ends or a signal arrives, running calls are still answered.

@@ -43,6 +43,7 @@ func (c *call) problem(ctx context.Context, err error) error {
 	var glob *fault.GlobError
 	var binary *fault.BinaryError
 	var partly *change.PartialError
+	var pending *change.PendingError
 	inner := errors.Unwrap(err)
 	if _, ok := inner.(fault.Code); ok {
 		inner = nil // err already includes the message
@@ -58,6 +59,10 @@ func (c *call) problem(ctx context.Context, err error) error {
 		e.Message = "Cannot read a binary file as text: it is " + binary.Type + ", " + render.Size(binary.Size)
 	case errors.As(err, &path):
 		c.badPath(e, path, code)
+	case errors.Is(err, change.ErrRolledBack):
+		e.Message = render.Sentence(change.ErrRolledBack.Error())
+	case errors.As(err, &pending):
+		e.Message = render.Sentence(pending.Error())
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return err // the tool package words such errors
 	case inner != nil && strings.HasSuffix(e.Message, inner.Error()): // else it has the reason

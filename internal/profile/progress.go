@@ -75,17 +75,22 @@ func (e *env) tellSearched(ctx context.Context, watch *progress.Count) (end func
 	wait.Go(func() {
 		tick := time.NewTicker(tellEvery)
 		defer tick.Stop()
-		for {
+		read := int64(0) // files read before the change; the answer may read them again
+		for over := false; !over; {
 			select {
 			case <-done:
-				return
+				over = true
 			case <-tick.C:
-				n, total := watch.Files.Load(), watch.Total.Load()
-				if steps := min(watch.Steps.Load(), total); total > 0 {
-					report(n+steps, n+total, fmt.Sprintf("%d of %d steps of the change", steps, total))
-				} else if n > 0 {
-					report(n, 0, fmt.Sprintf("%d files searched, %d matches", n, watch.Matches.Load()))
-				}
+			}
+			n, total := watch.Files.Load(), watch.Total.Load()
+			switch steps := min(watch.Steps.Load(), total); {
+			case watch.Back.Load():
+				return // progress must not decrease, and a cancelled call has no reports
+			case total > 0 && (steps == total || !over):
+				report(read+steps, read+total, fmt.Sprintf("%d of %d steps of the change", steps, total))
+			case total == 0 && n > 0 && !over:
+				read = n
+				report(n, 0, fmt.Sprintf("%d files searched, %d matches", n, watch.Matches.Load()))
 			}
 		}
 	})

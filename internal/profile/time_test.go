@@ -1,10 +1,12 @@
 package profile_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
 
+	"quarry/change"
 	"quarry/internal/profile"
 	"quarry/internal/progress"
 	"quarry/search"
@@ -42,11 +44,13 @@ func TestSearchTime(t *testing.T) {
 	}
 }
 
-// The watcher of a search is told how many files were read and matches found.
+// The watcher of a search is told how many files were read and matches found, and that of a change
+// how many of its steps are done.
 func TestWatch(t *testing.T) {
 	ws := many(4, 5).make(t)
 	w := &progress.Count{}
-	if _, err := ws.Search(progress.With(t.Context(), w), search.Query{Pattern: "match"}); err != nil {
+	found, err := ws.Search(progress.With(t.Context(), w), search.Query{Pattern: "match"})
+	if err != nil {
 		t.Fatal(err)
 	}
 	if w.Files.Load() != 4 || w.Matches.Load() != 20 {
@@ -58,5 +62,27 @@ func TestWatch(t *testing.T) {
 	}
 	if w.Files.Load() != 4 {
 		t.Errorf("%d files ranked", w.Files.Load())
+	}
+	set, id := change.Set{}, ""
+	for _, f := range found.Files {
+		set.Ops = append(set.Ops, change.Op{Path: f.Path, Edits: []change.Edit{{Old: "match", New: "other", Occurrence: change.All}}})
+	}
+	for _, c := range []struct {
+		name string
+		do   func(context.Context) (*change.Change, error)
+		want int64
+	}{
+		{"planned", func(ctx context.Context) (*change.Change, error) { return ws.Plan(ctx, set) }, 4},
+		{"applied", func(ctx context.Context) (*change.Change, error) { return ws.Apply(ctx, set) }, 12},
+		{"undone", func(ctx context.Context) (*change.Change, error) { return ws.Undo(ctx, id, nil) }, 12},
+	} {
+		w := &progress.Count{}
+		made, err := c.do(progress.With(t.Context(), w))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if id = made.ID; w.Steps.Load() != c.want || w.Total.Load() != c.want {
+			t.Errorf("%s in %d of %d steps, want %d", c.name, w.Steps.Load(), w.Total.Load(), c.want)
+		}
 	}
 }

@@ -16,6 +16,8 @@ type Count struct {
 	// Steps counts the completed steps of a change, out of Total. A file takes three: it is
 	// read, its old content is kept, and it is written.
 	Steps, Total atomic.Int64
+	// Back says that they are steps of its rollback.
+	Back atomic.Bool
 	// Replaced is set if the folder at the workspace's path is not the one that the
 	// previous call found there.
 	Replaced atomic.Bool
@@ -43,10 +45,12 @@ func (w *Count) Add(matches int) {
 	}
 }
 
-// Expect adds steps that are to be done; w may be nil.
-func (w *Count) Expect(steps int) {
+// Expect begins an attempt of a change, or its rollback, with that many steps; w may be nil.
+func (w *Count) Expect(steps int, back bool) {
 	if w != nil {
-		w.Total.Add(int64(steps))
+		w.Back.Store(back)
+		w.Steps.Store(0)
+		w.Total.Store(int64(steps))
 	}
 }
 

@@ -374,7 +374,7 @@ func (g *Gate) await(ctx context.Context, id string, wait time.Duration, until t
 		}
 		select {
 		case <-ctx.Done():
-			return nil, errors.Join(ctx.Err(), g.Store.abandon(id, until))
+			return nil, errors.Join(&PendingError{ID: id, Cancelled: ctx.Err()}, g.Store.abandon(id, until))
 		case <-tick.C:
 		}
 	}

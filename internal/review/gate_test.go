@@ -293,8 +293,10 @@ func TestAbandoned(t *testing.T) {
 	go func() { _, err := b.agent.Edit(ctx, "a.txt", three(), as); done <- err }()
 	p := b.only()
 	cancel()
-	if err := <-done; !errors.Is(err, context.Canceled) {
-		t.Fatal(err)
+	err := <-done
+	var pending *review.PendingError
+	if want := "the call was cancelled; its change remains as " + p.ID; !errors.Is(err, context.Canceled) || fault.CodeOf(err) != fault.Timeout || !errors.As(err, &pending) || !strings.HasPrefix(pending.Error(), want) || fault.HintOf(err) != pending.Hint() {
+		t.Fatalf("%v, want %s", err, want)
 	}
 	if p, _ = b.store.Get(p.ID); p.State != review.Abandoned {
 		t.Fatalf("state = %s", p.State)

@@ -58,9 +58,9 @@ func Open(dir string) (*Store, error) { return OpenLayered(dir, nil) }
 
 // OpenLayered is Open with a test layer around the system calls.
 func OpenLayered(dir string, layer *rootfs.Layer) (*Store, error) {
-	root, err := rootfs.Open(dir, &rootfs.Options{Trusted: true, AllowAny: true, Layer: layer})
+	root, err := rootfs.Open(dir, &rootfs.Options{Trusted: true, AllowAny: true, Private: layer == nil, Layer: layer})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("open folder of proposals: %w", err)
 	}
 	s := &Store{root: root, now: time.Now}
 	s.lock, err = root.OpenLog(root.Own(lockName), true)

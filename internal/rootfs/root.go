@@ -72,16 +72,16 @@ func Open(dir string, opts *Options) (*Root, error) {
 	}
 	abs, err := filepath.Abs(dir)
 	if err != nil {
-		return nil, &rootError{dir, err}
+		return nil, &rootError{dir, err, opts.Private}
 	}
 	abs = names.WithoutPrefix(abs)
 	real, err := filepath.EvalSymlinks(abs)
 	if err != nil {
-		return nil, &rootError{dir, err}
+		return nil, &rootError{dir, err, opts.Private}
 	}
 	if !opts.AllowAny {
 		if err := checkRootDir(real); err != nil {
-			return nil, &rootError{dir, err}
+			return nil, &rootError{dir, err, opts.Private}
 		}
 	}
 	if opts.Private {
@@ -92,11 +92,11 @@ func Open(dir string, opts *Options) (*Root, error) {
 	r := &Root{dir: abs, real: real, own: opts.Own, readOnly: opts.ReadOnly, rescued: opts.Rescued, allowAny: opts.AllowAny, private: opts.Private}
 	if !opts.Trusted {
 		if r.policy.Policy, err = policy.New(opts.Rules); err != nil {
-			return nil, &rootError{dir, err}
+			return nil, &rootError{dir, err, opts.Private}
 		}
 	}
 	if err := r.sys.open(real); err != nil {
-		return nil, &rootError{dir, err}
+		return nil, &rootError{dir, err, opts.Private}
 	}
 	if r.layer = opts.Layer; r.layer != nil {
 		r.sys.listen(opts.Layer)

@@ -10,6 +10,7 @@ import (
 type rootError struct {
 	dir string
 	err error
+	own bool // it is one that the program makes
 }
 
 func (e *rootError) Error() string { return fmt.Sprintf("open root %s: %v", e.dir, e.err) }
@@ -27,3 +28,11 @@ func (e *rootError) Code() fault.Code {
 
 // Is lets errors.Is match the code.
 func (e *rootError) Is(target error) bool { return target == e.Code() }
+
+// Hint says that the caller has to make a missing folder.
+func (e *rootError) Hint() string {
+	if e.own && e.Code() == fault.NotFound {
+		return "make the folder first, with mode 0700"
+	}
+	return ""
+}

@@ -53,7 +53,7 @@ func (a *agent) gate(root string, opts *quarry.Options) error {
 		return set.List, err
 	}
 	opts.Review = &quarry.ReviewOptions{Dir: dir, Wait: wait, Stays: a.stays, Clients: a.reviewed, Rules: rules, OnlyRules: !on, Waiting: func(ctx context.Context, id string, waited time.Duration) {
-		tool.ProgressOf(ctx)(int64(waited/time.Second), 0, fmt.Sprintf("%s waits for a person's decision", id))
+		tool.ProgressOf(ctx)(0, 0, fmt.Sprintf("%s waits for a person's decision, for %v so far", id, waited.Round(time.Second)))
 	}, Offer: func(ctx context.Context, id, address string) func() {
 		return mcpserver.OfferPage(ctx, mcpserver.Offer{ID: id, Address: address, Message: fmt.Sprintf("The change %s waits for your decision; nothing is written before it. Decide on Quarry's page.", id)})
 	}, OnEnd: func(ctx context.Context, f func()) {

@@ -45,6 +45,8 @@ const (
 	patience = 400 * time.Millisecond
 )
 
+const rollingBack = "rolling back"
+
 // NewProgress starts a progress display on a terminal.
 func NewProgress(w io.Writer, width func() int, doing string) *Progress {
 	p := &Progress{w: w, width: width, doing: Escape(doing), started: time.Now(), tick: make(chan struct{})}
@@ -91,6 +93,9 @@ func (p *Progress) draw(now time.Time) {
 		return
 	}
 	if w := p.watched; w != nil {
+		if w.Back.Load() && p.doing != rollingBack {
+			p.doing, p.started = rollingBack, now.Add(-patience) // the remaining time is that of the rollback
+		}
 		total := int(w.Total.Load())
 		p.current = amount{min(int(w.Steps.Load()), total), total, "steps", 0}
 	}

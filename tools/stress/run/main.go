@@ -67,6 +67,7 @@ var regimes = []regime{
 	{name: "paths: every tool", pkg: "./internal/stress", test: "TestPaths|TestRandomPaths"},
 	{name: "paths: fuzzed", pkg: "./internal/stress", fuzz: "FuzzPaths"},
 	{name: "cancel", pkg: "./internal/stress", test: "TestCancelEveryTool"},
+	{name: "cancel: changes of 16,000 files", pkg: "./internal/cli", test: "TestEndedMidway"},
 	{name: "secret names", pkg: "./internal/profile", test: "TestSecretNames|TestSuspectFiles"},
 	{name: "git's folder as attack", pkg: "./internal/stress", test: "TestHostileGit"},
 	{name: "names and text as attack", pkg: "./internal/stress", test: "TestHostileNames"},
