@@ -12,6 +12,8 @@ type Back struct {
 	Upto string
 	// By restricts the undo to the changes of one author, as returned by Change.Author.
 	By string
+	// Only, if not nil, restricts the undo to the changes with these ids.
+	Only []string
 	// Name is the point's name in messages.
 	Name string
 }

@@ -37,7 +37,8 @@ func (w *Changer) undoTo(ctx context.Context, o change.Options) (*change.Change,
 		return nil, err
 	}
 	defer done()
-	plan, err := w.state.journal.PlanBack(ctx, entries, o.To.By != "")
+	some := o.To.By != "" || o.To.Only != nil
+	plan, err := w.state.journal.PlanBack(ctx, entries, some)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +52,7 @@ func (w *Changer) undoTo(ctx context.Context, o change.Options) (*change.Change,
 		return nil, err
 	}
 	kept, err := w.fitBack(ctx, plan)
-	if o.To.By == "" {
+	if !some {
 		for _, p := range kept {
 			c.Warnings = append(c.Warnings, fault.Printable(p)+" also has changes that were not recorded: they stay")
 		}
@@ -213,7 +214,8 @@ func (w *Changer) after(to *change.Back) ([]journal.Entry, error) {
 		if to.After != "" && e.ID <= journal.ID(to.After) {
 			break // ids are ordered by time
 		}
-		if to.After == "" && !e.Time.After(to.Since) || to.Upto != "" && e.ID > journal.ID(to.Upto) {
+		if to.After == "" && !e.Time.After(to.Since) || to.Upto != "" && e.ID > journal.ID(to.Upto) ||
+			to.Only != nil && !slices.Contains(to.Only, string(e.ID)) {
 			continue
 		}
 		switch {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -417,15 +418,29 @@ func (c *changer) undoAll(ctx context.Context, which *chosen) error {
 	if err != nil {
 		return c.run(render.Undoing, "", err)
 	}
+	var ids []string
+	for _, ch := range log.Changes {
+		if ch.UndoneBy == "" && ch.Undoes == "" && ch.PartOf == "" && (!ch.Pending || ch.Partly != nil) {
+			ids = append(ids, ch.ID)
+		}
+	}
 	o := c.options()
 	o.SkipConflicts = c.skip
-	n := 0
-	for _, ch := range log.Changes {
-		if ch.UndoneBy != "" || ch.Undoes != "" || ch.PartOf != "" || ch.Pending && ch.Partly == nil {
-			continue
+	o.FullDiff, o.AllLines = c.diff, c.diff
+	if o.DryRun && len(ids) > 1 {
+		var flags []string
+		for _, f := range [][2]string{{"--all-since", which.since}, {"--client", which.client}, {"--session", which.session}} {
+			if f[1] != "" {
+				flags = append(flags, f[:]...)
+			}
 		}
-		p := c.s.Progress(c.quiet, "undoing "+ch.ID)
-		done, err := c.ws.Undo(p.Watch(ctx), ch.ID, &o)
+		c.again = c.whole("quarry undo", flags)
+		return c.run(render.Undoing, "", c.planAll(ctx, ids, o))
+	}
+	n := 0
+	for _, id := range ids {
+		p := c.s.Progress(c.quiet, "undoing "+id)
+		done, err := c.ws.Undo(p.Watch(ctx), id, &o)
 		p.End()
 		var conflict *change.UndoError
 		if c.skip && errors.As(err, &conflict) {
@@ -436,7 +451,7 @@ func (c *changer) undoAll(ctx context.Context, which *chosen) error {
 			err = c.undone(done)
 		}
 		if err != nil {
-			return c.run(render.Undoing, ch.ID, err)
+			return c.run(render.Undoing, id, err)
 		}
 		n++
 	}
@@ -444,6 +459,32 @@ func (c *changer) undoAll(ctx context.Context, which *chosen) error {
 		return c.run(render.Undoing, "", c.s.Nothing("there is nothing to undo"))
 	}
 	return c.run(render.Undoing, "", nil)
+}
+
+// planAll shows the joint result of undoing the changes one after the other, up to the
+// first that is refused. Each alone would be planned on files that still have the newer ones.
+func (c *changer) planAll(ctx context.Context, ids []string, o change.Options) (err error) {
+	var plan *change.Change
+	refused := func(last int) bool {
+		o.To = &change.Back{Only: ids[:last+1], Name: "before " + ids[last]}
+		done, failed := c.ws.Undo(ctx, "", &o)
+		if failed == nil {
+			plan = done
+			return false
+		}
+		if conflict, ok := errors.AsType[*change.UndoError](failed); ok {
+			conflict.ID = ids[last]
+		}
+		err = failed
+		return true
+	}
+	if refused(len(ids) - 1) {
+		sort.Search(len(ids)-1, refused)
+	}
+	if plan == nil {
+		return err
+	}
+	return errors.Join(c.undone(plan), err)
 }
 
 func newDiff(s env.Streams) *cobra.Command {
