@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
+	"quarry/change"
 	"quarry/fault"
 	"quarry/internal/rootfs"
 )
@@ -89,7 +91,10 @@ func copyWithout(ctx context.Context, state *rootfs.Root, path string, opts *Opt
 			continue
 		}
 		if len(c.Ops) < len(e.Ops) {
-			c.Did.Path, c.Did.Count, c.Did.Text = c.Ops[0].Path.String(), len(Entry{Change: c}.Paths()), ""
+			if strings.Contains(c.Did.Text, gone.Base()) { // it quotes a command
+				c.Did.Text = ""
+			}
+			c.Did = Summarize(c.Ops, c.Did.Text)
 		}
 		n, _ := e.ID.number()
 		if _, err := to.Record(ctx, c, idOf(n+1), ""); err != nil {
@@ -127,4 +132,31 @@ func (op *Op) bring(j *Journal, e Entry, i int) (err error) {
 	}
 	op.old, op.hasDiff = ref{}, false
 	return err
+}
+
+// Summarize summarizes operations of other programs.
+func Summarize(ops []Op, text string) change.Action {
+	a := change.Action{Verb: change.Outside, Text: text}
+	kinds := map[string]Kind{}
+	for _, op := range ops {
+		p := op.Path.String()
+		if was, twice := kinds[p]; twice && was != op.Kind { // another kind of thing, or mode and text
+			kinds[p] = Replace
+			continue
+		}
+		kinds[p] = op.Kind
+	}
+	for p, k := range kinds {
+		a.Count++
+		switch k {
+		case Create:
+			a.Files++
+		case Remove:
+			a.Broken++
+		}
+		if a.Path == "" || p < a.Path {
+			a.Path = p
+		}
+	}
+	return a
 }

@@ -25,7 +25,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"quarry/change"
 	"quarry/fault"
 	"quarry/internal/githead"
 	"quarry/internal/journal"
@@ -466,7 +465,7 @@ func (r *Recorder) add(ctx context.Context, ops []journal.Op, by *mark, text str
 	}
 	slices.Reverse(gone) // remove the contents of a folder before the folder
 	c := journal.Change{Tool: Tool, Ops: append(gone, rest...)}
-	c.Did = did(c.Ops, text)
+	c.Did = journal.Summarize(c.Ops, text)
 	by.sign(&c)
 	e, err := r.outside.Record(ctx, c, before, after)
 	r.recorded = max(r.recorded, e.ID)
@@ -475,30 +474,3 @@ func (r *Recorder) add(ctx context.Context, ops []journal.Op, by *mark, text str
 
 // Tool is the tool name of changes whose author is unknown.
 const Tool = "outside"
-
-// did summarizes operations.
-func did(ops []journal.Op, text string) change.Action {
-	a := change.Action{Verb: change.Outside, Text: text}
-	kinds := map[string]journal.Kind{}
-	for _, op := range ops {
-		p := op.Path.String()
-		if was, twice := kinds[p]; twice && was != op.Kind { // another kind of thing, or mode and text
-			kinds[p] = journal.Replace
-			continue
-		}
-		kinds[p] = op.Kind
-	}
-	for p, k := range kinds {
-		a.Count++
-		switch k {
-		case journal.Create:
-			a.Files++
-		case journal.Remove:
-			a.Broken++
-		}
-		if a.Path == "" || p < a.Path {
-			a.Path = p
-		}
-	}
-	return a
-}

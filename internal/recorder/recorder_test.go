@@ -233,3 +233,37 @@ func TestCommandsAreChecked(t *testing.T) {
 		t.Errorf("the log has %+v", list)
 	}
 }
+
+// After the records of a file are removed, an entry over several files keeps its author and
+// its text, and counts the remaining files. A text that names the file is removed too.
+func TestPurgeKeepsLabel(t *testing.T) {
+	p := newPlace(t)
+	for _, name := range []string{"a.txt", "b.txt", "secret.txt"} {
+		p.put(name, "one\n")
+	}
+	ws := p.open()
+	for _, command := range []string{"make fmt", "sed -i s/1/2/ secret.txt b.txt"} {
+		m := change.Mark{Client: change.Client{Name: "codex", Session: "s"}, Tool: "shell", Command: command}
+		_, err := quarry.SendMark(t.Context(), &quarry.IndexOptions{Socket: p.socket}, m)
+		must(t, err)
+		for _, name := range []string{"a.txt", "b.txt", "secret.txt", "new-" + command[:3] + ".txt"} {
+			p.put(name, command)
+		}
+		p.put("secrets/"+command[:3]+".txt", command)
+		m.End = true
+		_, err = quarry.SendMark(t.Context(), &quarry.IndexOptions{Socket: p.socket}, m)
+		must(t, err)
+		p.log(ws)
+	}
+	must(t, ws.PurgeRecord(t.Context(), "secret.txt"))
+	must(t, ws.PurgeRecord(t.Context(), "secrets"))
+	got := ""
+	for _, c := range p.log(ws) {
+		got += c.Author() + ": " + c.Summary + "\n"
+	}
+	const want = "codex: changed 3 files, 1 of them new\n" +
+		"codex: changed 3 files, 1 of them new, during shell `make fmt` of codex\n"
+	if got != want {
+		t.Errorf("the log is\n%swant\n%s", got, want)
+	}
+}
