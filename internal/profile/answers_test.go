@@ -30,6 +30,8 @@ func TestReadParts(t *testing.T) {
 		{"two ranges", `{"path":"notes.txt:1-1,4-5"}`, "## notes.txt:1\none\n\n## notes.txt:4-5\nfour\nfive"},
 		{"to the end", `{"path":"notes.txt:4-"}`, "four\nfive\n[lines 4-5 of 5]"},
 		{"beyond the end", `{"path":"notes.txt:4-9"}`, "four\nfive\n[lines 4-5 of 5]"},
+		{"around a line", `{"path":"big.log:100"}`, strings.Repeat("a line of the log\n", 41) + "[lines 95-135 of 4000]"},
+		{"no such line", `{"path":"notes.txt:15"}`, "Error: Line 15 does not exist in file with 5 lines.\n[INVALID_ARGUMENT]"},
 		{"an address", `{"path":"notes.txt#L2-L3"}`, "two\nthree"},
 		{"all of it", `{"path":"notes.txt"}`, "one\ntwo\nthree\nfour\nfive"},
 		{"an empty file", `{"path":"empty.txt"}`, "\n[the file is empty]"},

@@ -43,6 +43,7 @@ var readFile = action{readSchema, readOnly, read}
 type part struct {
 	path       string
 	start, end int
+	line       int // the only line named: start and end are its context
 	tail       int
 	symbol     string
 	listed     bool // one of several parts; its heading gives the lines
@@ -182,7 +183,7 @@ func (c *call) partsOf(ctx context.Context, given string) []part {
 		case last != "":
 			p.end, _ = strconv.Atoi(last)
 		case !ranged:
-			p.start, p.end = max(p.start-linesBefore, 1), p.start+linesAfter
+			p.line, p.start, p.end = p.start, max(p.start-linesBefore, 1), p.start+linesAfter
 		}
 		parts = append(parts, p)
 	}
@@ -223,7 +224,7 @@ func (c *call) readOne(ctx context.Context, p part, most int) (*answer, error) {
 		return c.unread(ctx, err, path)
 	}
 	if start > max(t.Total, 1) {
-		return nil, &tool.Error{Code: fault.InvalidArgument, Message: (&change.LineError{Line: start, Count: t.Total}).Error()}
+		return nil, &tool.Error{Code: fault.InvalidArgument, Message: (&change.LineError{Line: cmp.Or(p.line, start), Count: t.Total}).Error()}
 	}
 	if c.d.folds && p.whole() && !t.CutLine && !c.unfolded() && (t.Cut || plain && c.isLong(t)) {
 		if a, err := c.folded(ctx, path, most); a != nil || err != nil {
@@ -243,7 +244,7 @@ func (c *call) readOne(ctx context.Context, p part, most int) (*answer, error) {
 	default:
 		a.text = []byte(strings.TrimPrefix(numbered(t.Lines, t.First), "\n"))
 	}
-	if c.d.plain && !p.listed && (t.First != p.start || data.End != p.end) && (t.First > 1 || data.End < t.Total) {
+	if c.d.plain && !p.listed && (p.line > 0 || t.First != p.start || data.End != p.end) && (t.First > 1 || data.End < t.Total) {
 		a.receipt = []string{fmt.Sprintf("lines %d-%d of %d", t.First, data.End, t.Total)}
 	}
 	if !plain {
