@@ -41,6 +41,8 @@ func TestChangeUnder(t *testing.T) {
 		{mkdir, "folder", "created folder r/s/folder"},
 		{write, "od\td", `created "r/s/od\td" (2 bytes)`},
 		{replace, "in", "replaced 1 occurrence in r/s/in"},
+		{edit(change.Edit{Verb: change.ReplaceLines, First: 1, Last: 1, New: "x\ny"}), "in", "1 edit in r/s/in"},
+		{edit(change.Edit{Verb: change.ApplyHunk, First: 1, Hunk: "-one\n+x\n+y\n"}), "2", "1 edit in r/s/2"},
 		{edit(change.Edit{Verb: change.DeleteLines, First: 1, Last: 1}), "2", "deleted 1 line from line 1 in r/s/2"},
 		{edit(change.Edit{Verb: change.InsertAfter, First: 1, New: "x"}), "line", "inserted 1 line after line 1 in r/s/line"},
 		{edit(change.Edit{Old: "two", New: "2", Occurrence: change.First}, change.Edit{Old: "one", New: "1", Occurrence: change.First}), "to", "2 edits in r/s/to"},

@@ -74,7 +74,7 @@ func (p *planner) edit(ctx context.Context, t *task, path, shown rootfs.Path) er
 		}
 	}
 	if t.Verb == change.EditFile {
-		p.did = editAction(path.String(), c.Edits)
+		p.did = editAction(path.String(), t.Edits, c.Edits)
 		p.file(t, change.File{Path: path.String(), Did: change.Edited, Version: c.Version}, diff)
 	}
 	return nil
@@ -193,10 +193,10 @@ func diffOf(before, after string, old, new []byte, opts *textedit.DiffOptions) c
 	return d
 }
 
-// editAction summarizes an edit.
-func editAction(path string, edits []change.Outcome) change.Action {
-	if len(edits) != 1 {
+// editAction summarizes edits. The old text of a ReplaceText alone is counted in occurrences.
+func editAction(path string, edits []change.Edit, done []change.Outcome) change.Action {
+	if len(edits) != 1 || done[0].Kind == change.Replaced && edits[0].Verb != change.ReplaceText {
 		return change.Action{Verb: change.Edited, Path: path, Count: len(edits)}
 	}
-	return change.Action{Verb: edits[0].Kind, Path: path, Count: edits[0].Count, Line: edits[0].Line}
+	return change.Action{Verb: done[0].Kind, Path: path, Count: done[0].Count, Line: done[0].Line}
 }
