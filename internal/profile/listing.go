@@ -125,6 +125,6 @@ func (c *call) listAnswer(ctx context.Context, q search.FindQuery, l *listing, n
 		a.text, p.cut = append(a.text, "\n\n"+partial...), "time"
 	}
 	a.cut, a.receipt = p.cut, c.page(p, p.cut != "")
-	a.tellOmitted(&l.Summary)
+	a.tellOmitted(&l.Summary, p.cut == "" && p.offset == 0)
 	return a
 }

@@ -3,6 +3,8 @@ package profile_test
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -63,6 +65,29 @@ func TestAnswersTellTheNextStep(t *testing.T) {
 	} {
 		if text := call(t, r, c.tool, c.args).Text; !strings.Contains(text, c.want) {
 			t.Errorf("%s: %s %s\n%.600s\nwant %s", c.name, c.tool, c.args, text, c.want)
+		}
+	}
+}
+
+// A symlink that leads out of the workspace is named as the cause, and a listing says that
+// it omits symlinks and hidden files.
+func TestLinksAreTold(t *testing.T) {
+	ws := fixture{files: map[string]string{"a.txt": "a\n", "sub/b.txt": "b\n", ".hidden": "h\n"}}.make(t)
+	outside := t.TempDir()
+	if err := os.Symlink(outside, filepath.Join(ws.Dir(), "out")); err != nil {
+		t.Skip("no symlinks here:", err)
+	}
+	r := tools(t, ws, profile.Options{})
+	for _, c := range []struct{ tool, args, want string }{
+		{"read_file", `{"path":"out/x.txt"}`, "Error: Access denied: \"out/x.txt\" is outside the workspace\nA symlink in the path leads there; its target can be served as another root.\n"},
+		{"read_file", `{"path":"../x.txt"}`, "Write the path relative to the top of the workspace."},
+		{"list_files", `{}`, "\n[all items shown; omitted: hidden, symlinks]"},
+		{"list_files", `{"include_hidden":true}`, "\n[all items shown; omitted: symlinks]"},
+		{"list_files", `{"depth":2}`, "\n[all items shown; omitted: hidden, symlinks]"},
+		{"list_files", `{"path":"sub"}`, "\n[all items shown]"},
+	} {
+		if text := call(t, r, c.tool, c.args).Text; !strings.Contains(text, c.want) {
+			t.Errorf("%s %s\n%s\nwant %s", c.tool, c.args, text, c.want)
 		}
 	}
 }

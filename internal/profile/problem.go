@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -147,7 +148,7 @@ func (c *call) badPath(e *tool.Error, path *fault.PathError, code fault.Code) {
 		}
 	case fault.OutsideRoot:
 		e.Message = "Access denied: " + name + " is outside the workspace"
-		e.Hint = "Write the path relative to the top of the workspace."
+		e.Hint = cmp.Or(e.Hint, "Write the path relative to the top of the workspace.")
 		if strings.HasPrefix(path.Path, "/") {
 			e.Hint = "Write the path relative to the top of the workspace, without the slash in front."
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -143,10 +144,21 @@ func (w *tallied) Remember(ctx context.Context, key string, make func(context.Co
 	return c.value, nil
 }
 
-// tellOmitted adds how many files the policy excluded from a listing.
-func (a *answer) tellOmitted(s *search.Summary) {
+// tellOmitted adds what a listing omits, if it seems to be complete. Only protected files are
+// counted, because the other counts include names that don't match the pattern.
+func (a *answer) tellOmitted(s *search.Summary, complete bool) {
+	var parts []string
+	for why, words := range map[search.Reason]string{search.Hidden: "hidden", search.Ignored: "ignored", search.Symlink: "symlinks"} {
+		if complete && s.SkippedCount[why] > 0 {
+			parts = append(parts, words)
+		}
+	}
+	slices.Sort(parts)
 	if s.Denied > 0 {
-		a.receipt = append(a.receipt, "omitted: "+render.Protected(s.Denied, s.Secrets))
+		parts = append(parts, render.Protected(s.Denied, s.Secrets))
+	}
+	if len(parts) > 0 {
+		a.receipt = append(a.receipt, "omitted: "+strings.Join(parts, ", "))
 	}
 }
 

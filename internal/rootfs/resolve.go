@@ -17,7 +17,7 @@ const maxLinks = 40
 
 var (
 	errLeaves       = errors.New("the path leads out of the root")
-	errLinkLeaves   = errors.New("a symlink leads out of the root")
+	errLinkLeaves   = fault.New(fault.OutsideRoot, "a symlink leads out of the root", "a symlink in the path leads there; its target can be served as another root")
 	errAbsolute     = errors.New("absolute paths must lie in the root; write it relative to the root")
 	errChangedUnder = errors.New("the path kept changing while it was opened")
 )
