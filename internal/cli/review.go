@@ -288,7 +288,11 @@ func (r *reviewing) decide(ctx context.Context, id string, d review.Decision) er
 	if r.json {
 		return r.s.Encode(p)
 	}
-	return r.s.Print("Proposal " + p.Verdict() + ".\n")
+	text := "Proposal " + p.Verdict() + ".\n"
+	for _, broken := range p.Broken {
+		text += broken.String() + "\n"
+	}
+	return r.s.Print(text)
 }
 
 // numbers parses a list such as 1,3-5; most is the highest valid number.

@@ -35,7 +35,7 @@ func (s *Store) Seen(ctx context.Context, ws Files, p *Proposal) *Proposal {
 			*f = File{Path: closedFile, Op: f.Op, Ops: f.Ops, Before: f.Before, After: f.After, Hunks: hunks, Note: "not shown: the policy of this workspace keeps the file closed"}
 		}
 	}
-	out.Set, out.Problem = p.Set, ""
+	out.Set, out.Problem, out.Broken = p.Set, "", nil
 	out.Set.Ops, out.Set.Summary = make([]change.Op, len(p.Set.Ops)), "" // these contain contents and names
 	return &out
 }

@@ -117,7 +117,7 @@ func (s *Store) decide(ctx context.Context, ws Workspace, p *Proposal, version r
 		clearVerdicts(p)
 		return errors.Join(err, s.write(p, version))
 	}
-	p.State, p.Change, p.Problem = Accepted, c.ID, ""
+	p.State, p.Change, p.Broken, p.Problem = Accepted, c.ID, c.Broken, ""
 	if yes < all {
 		p.State = Partly
 	}

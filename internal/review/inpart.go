@@ -15,7 +15,7 @@ import (
 func (g *Gate) madeInPart(p *Proposal, plan *change.Change) *change.Change {
 	c := &change.Change{
 		ID: p.Change, Time: p.Decided, Tool: p.Tool, Client: p.Client, Summary: p.partSummary(),
-		Did: change.Action{Verb: change.Noted, Text: p.partSummary()}, Reviewed: p.reviewed(), Warnings: plan.Warnings,
+		Did: change.Action{Verb: change.Noted, Text: p.partSummary()}, Reviewed: p.reviewed(), Warnings: plan.Warnings, Broken: p.Broken,
 	}
 	for i := range p.Files {
 		f := &p.Files[i]

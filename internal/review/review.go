@@ -74,6 +74,8 @@ type Proposal struct {
 	Comment string    `json:"comment,omitempty"`
 	// Change is the id of the resulting change.
 	Change string `json:"change,omitempty"`
+	// Broken has the files that this change broke.
+	Broken []change.Broken `json:"broken,omitempty"`
 	// Problem is the reason why applying failed. The proposal then waits again.
 	Problem string `json:"problem,omitempty"`
 	// Was is the state before Applying, and Last the id of the newest change at that

@@ -33,6 +33,11 @@ func (g *Gate) files(ctx context.Context, set *change.Set, plan *change.Change) 
 			return mine
 		})
 		g.fill(ctx, set, plan, f, own)
+		for _, b := range plan.Broken {
+			if b.Path == f.Path || b.Path == f.To {
+				f.note(b.Words())
+			}
+		}
 	}
 	// A diff that belongs to no operation has link updates caused by a move.
 	if i := slices.IndexFunc(files, func(f File) bool { return f.Op == change.MovePath }); i >= 0 && len(set.Ops) > 0 {

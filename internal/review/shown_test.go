@@ -1,12 +1,14 @@
 package review_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"quarry"
 	"quarry/change"
@@ -133,6 +135,44 @@ func TestLongUndoIsShown(t *testing.T) {
 	}
 	if got := shownOf(t, b.only(), "a.txt"); !strings.Contains(got, "+last\n") {
 		t.Errorf("the undo is cut: %.100q", got)
+	}
+}
+
+// Files that no longer parse are named with the proposal, and in the result and the agent's
+// answer if the accepted hunks break them.
+func TestBrokenFilesAreNamed(t *testing.T) {
+	const old, broke = "package a\n\nfunc F() {\n}\n\n// 1\n// 2\n// 3\n// 4\n// 5\n// 6\n\nfunc G() {\n}\n", "no longer parses: line 13: "
+	for _, c := range []struct {
+		verdicts []review.Verdict
+		broken   string
+	}{
+		{[]review.Verdict{review.Yes, review.Yes}, "a.go " + broke},
+		{[]review.Verdict{review.No, review.Yes}, "a.go " + broke},
+		{[]review.Verdict{review.Yes, review.No}, ""},
+	} {
+		b := newBench(t, map[string]string{"a.go": old}, time.Minute)
+		done := make(chan *change.Change, 1)
+		go func() {
+			got, _ := b.agent.Edit(context.Background(), "a.go", []change.Edit{{Old: "func F", New: "func H"}, {Old: "func G() {", New: "func G( {"}}, as)
+			done <- got
+		}()
+		p := b.only()
+		if !strings.HasPrefix(p.Files[0].Note, broke) {
+			t.Errorf("the note is %q, want %q", p.Files[0].Note, broke)
+		}
+		p, err := b.store.Decide(t.Context(), b.person, p.ID, review.Decision{By: "shell", Hunks: [][]review.Verdict{c.verdicts}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for who, list := range map[string][]change.Broken{"the result": p.Broken, "the answer": (<-done).Broken} {
+			said := ""
+			for _, broken := range list {
+				said += broken.String()
+			}
+			if !strings.HasPrefix(said, c.broken) || c.broken == "" && said != "" {
+				t.Errorf("%v: %s says %q, want %q", c.verdicts, who, said, c.broken)
+			}
+		}
 	}
 }
 
