@@ -90,7 +90,7 @@ var withoutKey = map[string]string{
 	"rank path": "asks for one answer", "rank budget": "asks for one answer", "refs path": "asks for one answer", "refs budget": "asks for one answer",
 	"tools structured": "mcp.structured sets it for a server", "tools tokens": "asks for one answer",
 	"review accept message": "the comment", "review show full": "how much is shown once", "review accept hunks": "the decision", "review accept confirm": "has to be said each time", "review refuse message": "the comment",
-	"ui allow": "mcp.allow sets it for agents; a page is started by hand", "ui deny": "is about one start", "ui read-only": "is about one start",
+	"ui allow": "mcp.allow sets it for agents; a page is started by hand", "ui read-only": "is about one start",
 	"ui force": "has to be said each time", "ui no-index": "is about one start",
 	"diff":                "asks for one answer",
 	"note links outgoing": "asks for one answer", "note links unresolved": "asks for one answer", "note links orphans": "asks for one answer",

@@ -156,7 +156,7 @@ var keys = sync.OnceValue(func() []Key {
 		{Section: "mcp", Name: "read-only", Commands: agents},
 		{Section: "mcp", Name: "trash", Kind: Text, Choices: trashes, Commands: []string{"mcp", "call"}},
 		{Section: "mcp", Name: "allow", Kind: List, Commands: []string{"mcp", "call"}, Example: `[".env.example"]`},
-		{Section: "mcp", Name: "deny", Kind: List, Commands: []string{"mcp", "call"}, Example: `["private/**"]`},
+		{Section: "mcp", Name: "deny", Kind: List, Commands: []string{"mcp", "call", "ui"}, Example: `["private/**"]`},
 		{Section: "mcp", Name: "review", Commands: []string{"mcp", "call"}},
 		{Section: "mcp", Name: "review-client", Kind: List, Commands: []string{"mcp", "call"}, Example: `["claude-code"]`},
 		{Section: "mcp", Name: "force", Commands: []string{"mcp", "call"}},

@@ -65,6 +65,7 @@ type wireDone struct {
 	Considered int            `json:"considered"`
 	Searched   int            `json:"searched"`
 	Skipped    map[string]int `json:"skipped,omitempty"`
+	Missed     int            `json:"missed,omitempty"` // files that could match but are closed, unreadable or too large
 	Examples   []wireSkip     `json:"examples,omitempty"`
 	Plan       string         `json:"plan,omitempty"`
 	Replaced   bool           `json:"replaced,omitempty"` // the workspace's folder was replaced by another
@@ -361,6 +362,7 @@ func fileOf(f *search.FileMatch) wireFile {
 func receipt(sum *search.Summary) *wireDone {
 	d := &wireDone{
 		Files: sum.FilesMatched, Lines: sum.LinesMatched, Exact: sum.Exact, Stopped: string(sum.Stopped),
+		Missed:     sum.Denied + sum.SkippedCount[search.Unreadable] + sum.SkippedCount[search.TooLarge],
 		Considered: sum.Stats.Considered, Searched: sum.Stats.Searched, Plan: string(sum.Stats.Plan.Kind), Replaced: sum.Stats.Replaced, Unit: "lines",
 	}
 	for reason, n := range sum.SkippedCount {

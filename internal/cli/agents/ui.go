@@ -160,7 +160,7 @@ func (f *uiFlags) pageOptions(ws *quarry.Workspace, log *slog.Logger) page.Optio
 	}
 	return page.Options{
 		Workspace: ws, Name: strings.Join(names, ", "), Version: env.Version(), Editor: f.editor, ReadOnly: f.readOnly, Logger: log,
-		Rules: f.rules(), Checks: func(ctx context.Context) ([]page.Check, error) { return f.healthChecks(ctx, roots) },
+		Rules: f.rules(roots), Checks: func(ctx context.Context) ([]page.Check, error) { return f.healthChecks(ctx, roots) },
 		RuleBooks: f.ruleBooks(roots),
 		Activity:  f.activityOf(roots, log),
 		Clients:   func() ([]presence.Client, error) { return f.clientsOf(roots) },
@@ -318,13 +318,20 @@ func (f *uiFlags) clientsOf(roots []quarry.Root) ([]presence.Client, error) {
 }
 
 // rules returns the policy in the form that the page shows.
-func (f *uiFlags) rules() []page.Rule {
-	list := []page.Rule{{Path: "**", Read: true, Write: !f.readOnly, Why: "default"}}
-	for _, g := range f.deny {
-		list = append(list, page.Rule{Path: g, Why: "--deny"})
-	}
-	for _, g := range f.allow {
-		list = append(list, page.Rule{Path: g, Read: true, Write: !f.readOnly, Why: "--allow"})
+func (f *uiFlags) rules(roots []quarry.Root) []page.Rule {
+	var list []page.Rule
+	for _, r := range roots {
+		opts, in := &quarry.Options{Allow: f.allow, Deny: f.deny, ReadOnly: f.readOnly}, ""
+		if f.s.SectionOf(r.Workspace.Dir(), opts); r.Name != "" {
+			in = " in " + r.Name
+		}
+		list = append(list, page.Rule{Path: "**", Read: true, Write: !opts.ReadOnly, Why: "default" + in})
+		for _, g := range opts.Deny {
+			list = append(list, page.Rule{Path: g, Why: "denied" + in})
+		}
+		for _, g := range opts.Allow {
+			list = append(list, page.Rule{Path: g, Read: true, Write: !opts.ReadOnly, Why: "allowed" + in})
+		}
 	}
 	return append(list,
 		page.Rule{Path: ".env, *.pem, *.key, id_rsa*, …", Why: "secrets"},

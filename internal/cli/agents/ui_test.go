@@ -3,6 +3,8 @@ package agents
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -46,6 +48,36 @@ func TestTheme(t *testing.T) {
 	}
 	if err := os.WriteFile(filepath.Join(state, "page-theme"), []byte("pink"), 0o600); err != nil || f.theme() != "" {
 		t.Errorf("a theme that is none: %q, %v", f.theme(), err)
+	}
+}
+
+// The policy on the page has the globs of each root's section in quarry.toml.
+func TestPagePolicy(t *testing.T) {
+	dir := t.TempDir()
+	conf := filepath.Join(dir, "quarry.toml")
+	for _, name := range []string{"v", "w"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text := "[root.'" + filepath.ToSlash(dir) + "/v'.mcp]\ndeny = ['go.*']\nread-only = true\n"
+	if err := os.WriteFile(conf, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s := env.Streams{Getenv: own(dir, map[string]string{"QUARRY_CONFIG": conf}), Conf: &env.Settings{}}
+	f := &uiFlags{agent: agent{s: s, noGate: true, noIndex: true, deny: []string{"*.md"}, roots: []string{filepath.Join(dir, "v"), filepath.Join(dir, "w")}}}
+	ws, err := f.open(true, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ws.Close()
+	got := ""
+	for _, r := range f.rules(ws.Roots()) {
+		got += fmt.Sprintln(r.Path, r.Read, r.Write, r.Why)
+	}
+	const want = "** true false default in v\ngo.* false false denied in v\n** true true default in w\n*.md false false denied in w\n"
+	if !strings.HasPrefix(got, want) {
+		t.Errorf("the policy is\n%swant\n%s", got, want)
 	}
 }
 

@@ -338,7 +338,7 @@ function status(got, underWay) {
     if (d.stopped) nodes.push(h("span", { class: "tag warn" }, icon("cut"), "cut"), "first ", h("b", null, n(got.hits)), " of ", d.lines > got.hits ? [d.exact ? "" : "at least ", h("b", null, n(d.lines))] : "more", ` ${unit}s`);
     else if (unit === "file") nodes.push(h("b", null, n(d.files)), d.files === 1 ? " file" : " files");
     else nodes.push(h("b", null, n(d.lines)), ` ${d.lines === 1 ? unit : unit + "s"} in `, h("b", null, n(d.files)), d.files === 1 ? " file" : " files");
-    nodes.push(" · ", h("span", { title: `first match after ${ms(d.first_ms)}; ${d.plan === "scan" ? "files were read" : "from the index"}` }, ms(d.ms)), d.stopped ? "" : " · complete");
+    nodes.push(" · ", h("span", { title: `first match after ${ms(d.first_ms)}; ${d.plan === "scan" ? "files were read" : "from the index"}` }, ms(d.ms)), d.stopped ? "" : d.missed ? ` · ${plural(d.missed, "file")} not searched` : " · complete");
   }
   els.status.replaceChildren(...nodes.flat());
 }
@@ -405,7 +405,7 @@ async function count(how) {
       if (mine !== number || !one.done || !answer?.done) return;
       const d = Object.assign(answer.done, { lines: one.done.lines, files: one.done.files, exact: !one.done.stopped });
       if (d.exact) { // every file was searched for it
-        Object.assign(d, { considered: one.done.considered, skipped: one.done.skipped, examples: one.done.examples });
+        Object.assign(d, { considered: one.done.considered, skipped: one.done.skipped, missed: one.done.missed, examples: one.done.examples });
         if (d.stopped === "file" && d.lines === answer.hits) d.stopped = ""; // none is missing
       }
       drawFiles(answer, Infinity); // what is drawn later would be counted again
