@@ -157,7 +157,7 @@ func quarryTools() []spec {
 				required("path", "File"),
 				str("old_text", "Exact text to replace"),
 				str("new_text", "Its replacement"),
-				boolean("replace_all", "Replace all of them"),
+				boolean("replace_all", "All of them, not only the first"),
 				integer("insert_after_line", "Insert content after this line; 0 is the top", 0),
 				integer("insert_before_line", "Insert content before this line", 1),
 				{Name: "delete_lines", Kind: tool.Object, Description: "Lines to delete", Fields: []tool.Param{
