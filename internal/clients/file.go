@@ -38,7 +38,9 @@ func WriteSettings(file string, old, text []byte, now time.Time) (backup string,
 	}
 	mode := fs.FileMode(0o600)
 	if info, err := os.Stat(file); err == nil {
-		mode = info.Mode().Perm()
+		if mode = info.Mode().Perm(); mode&0o222 == 0 {
+			return "", fmt.Errorf("%s is read-only, so nothing was changed", file)
+		}
 		if backup, err = writeBackup(file+".backup-"+now.Format("20060102-150405"), old, mode); err != nil {
 			return "", fmt.Errorf("no backup, so nothing was changed: %w", err)
 		}

@@ -132,7 +132,7 @@ undo. It costs a model a line until it is needed, and no definitions of tools. W
 	fl := cmd.Flags()
 	fl.SortFlags = false
 	fl.StringVar(&client, "client", "", "the `client`: "+strings.Join(clients.HookClients, ", "))
-	fl.StringVar(&scope, "scope", "project", "skills of the user or of the project: `user` or project")
+	fl.StringVar(&scope, "scope", "project", "skills of this `scope`: user or project")
 	fl.BoolVar(&write, "write", false, "write the file; otherwise it is only named")
 	return cmd
 }

@@ -57,7 +57,7 @@ func hookCommand(s env.Streams, name, short, long string, run func(*hookFlags, e
 	fl := cmd.Flags()
 	fl.SortFlags = false
 	fl.StringVar(&f.client, "client", "", "the `client`: "+strings.Join(clients.HookClients, ", "))
-	fl.StringVar(&f.scope, "scope", "", "settings of the user or of the project: `user` or project")
+	fl.StringVar(&f.scope, "scope", "", "settings of this `scope`: user or project")
 	fl.StringVar(&f.file, "config", "", "settings `file` (default: where the client has it)")
 	if name == "install" {
 		fl.BoolVar(&f.start, "start", false, "let a session start quarry serve, so that what other programs change is recorded")

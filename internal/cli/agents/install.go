@@ -82,7 +82,7 @@ notes for an Obsidian vault, code for any other folder.`,
 // addWhere adds the flags that identify a client's settings and the entry in them.
 func (f *installFlags) addWhere(fl *pflag.FlagSet) {
 	fl.StringVar(&f.client, "client", "", "the `client`: "+strings.Join(clients.Names(), ", "))
-	fl.StringVar(&f.scope, "scope", "", "settings of the user or of the project: `user` or project")
+	fl.StringVar(&f.scope, "scope", "", "settings of this `scope`: user or project")
 	fl.StringVar(&f.name, "name", "quarry", "`name` of the entry")
 	fl.StringVar(&f.file, "config", "", "settings `file` (default: where the client has it)")
 	fl.BoolVar(&f.write, "write", false, "change the file; otherwise it is only shown")
@@ -105,6 +105,9 @@ func (f *installFlags) target(s env.Streams) (*target, error) {
 	}
 	if i < 0 {
 		return nil, fmt.Errorf("--client %q: one of %s", f.client, strings.Join(clients.Names(), ", "))
+	}
+	if f.name == "" {
+		return nil, errors.New("--name is empty")
 	}
 	t := &target{Client: &clients.All[i]}
 	if f.scope == "" {
@@ -364,8 +367,8 @@ func (f *installFlags) mayReplace(t *target, entry *clients.Entry) error {
 		return nil // Set will report why the settings can't be changed
 	}
 	const hint = "\n  --replace replaces it, --name gives the new entry another name"
-	old, ok := t.Read(servers[f.name])
-	if !ok || !old.Starts(f.name) {
+	old, _ := t.Read(servers[f.name])
+	if !f.starts(t) {
 		return fmt.Errorf("%s has a server %s that is not quarry mcp%s", t.file, f.name, hint)
 	}
 	before, now := t.served(&old), t.served(entry)

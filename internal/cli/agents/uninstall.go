@@ -49,6 +49,8 @@ func (f *installFlags) uninstall(s env.Streams) error {
 		return fmt.Errorf("%s has no server %s%s", t.file, f.name, f.otherScope(s, t))
 	case err != nil:
 		return fmt.Errorf("%s is left as it is: %w", t.file, err)
+	case (recordsErr != nil || !records.Known(t.file, f.name)) && !f.starts(t):
+		return fmt.Errorf("%s has a server %s that is not quarry mcp; remove it by hand", t.file, f.name)
 	case !f.write:
 		_, err := fmt.Fprintf(s.Out, "%s has the server %s; --write takes it out.\n", t.file, f.name)
 		return err
@@ -66,6 +68,16 @@ func (f *installFlags) uninstall(s env.Streams) error {
 	}
 	s.Say("Restart %s.\n", t.Title)
 	return nil
+}
+
+// starts reports whether the entry in the settings starts quarry mcp.
+func (f *installFlags) starts(t *target) bool {
+	servers, err := t.Servers(t.old)
+	if err != nil {
+		return false
+	}
+	e, ok := t.Read(servers[f.name])
+	return ok && e.Starts(f.name)
 }
 
 // removeLists removes the words that install had added to lists in a client's settings.
