@@ -114,6 +114,17 @@ func (l *List) File(entry, project string, p Places) string {
 	return filepath.Join(project, filepath.FromSlash(l.Project))
 }
 
+// Has reports whether the list in text has all the words.
+func (l *List) Has(text []byte) bool {
+	have, _ := l.positions(text)
+	for _, w := range l.Words {
+		if _, there := have[w]; !there {
+			return false
+		}
+	}
+	return true
+}
+
 // Add adds the missing words to the list in text, the contents of a settings file.
 func (l *List) Add(text []byte) ([]byte, error) {
 	have, err := l.positions(text)

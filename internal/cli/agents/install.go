@@ -197,10 +197,21 @@ func (f *installFlags) run(s env.Streams, flags *pflag.FlagSet) error {
 	if err != nil {
 		return err
 	}
-	if approve != "" {
+	approved := false
+	if approve != "all" {
+		if approved, err = f.approvesAll(s, t, entry); err != nil {
+			return err
+		}
+	}
+	switch {
+	case approve != "" && approved:
+		return fmt.Errorf("%s already calls every tool of %s without asking; quarry mcp uninstall --client %s --write takes that out", t.Title, f.name, f.client)
+	case approve != "":
 		entry.More = append(entry.More, approval.Entry...)
 		notes = append(notes, approval.Note)
-	} else if len(approval.Entry)+len(approval.Lists) > 0 {
+	case approved:
+		notes = append(notes, t.Title+" calls every tool of "+f.name+" without asking.")
+	case len(approval.Entry)+len(approval.Lists) > 0:
 		notes = append(notes, t.Title+" asks before it calls a tool: --allow read or --allow all adds its settings for not asking.")
 	}
 	changed, err := t.Set(t.old, f.name, entry)
@@ -296,6 +307,25 @@ func (f *installFlags) approval(t *target, entry *clients.Entry, level string) (
 		a.Reads = append(a.Reads, tool.Name)
 	}
 	return t.Approval(a), nil
+}
+
+// approvesAll reports whether the settings have the approval of --allow all.
+func (f *installFlags) approvesAll(s env.Streams, t *target, entry *clients.Entry) (bool, error) {
+	a, err := f.approval(t, entry, "all")
+	if err != nil {
+		return false, err
+	}
+	if len(a.Lists) > 0 { // the first one approves the calls
+		file, err := f.listFile(s, t, &a.Lists[0])
+		if err != nil {
+			return false, err
+		}
+		text, err := clients.ReadSettings(file)
+		return a.Lists[0].Has(text), err
+	}
+	servers, _ := t.Servers(t.old) // Set reports the error
+	members, _ := servers[f.name].(map[string]any)
+	return len(a.Entry) > 0 && !slices.ContainsFunc(a.Entry, func(m clients.Member) bool { return members[m.Name] != m.Value }), nil
 }
 
 // addLists adds words to lists in a client's settings. It writes each file only once.
