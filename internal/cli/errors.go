@@ -226,7 +226,15 @@ var errEmptyRoot = errors.New("--root is empty; . is the current folder")
 // change.
 var mayBeEmpty = map[string]bool{"PATTERN": true, "TEXT": true, "VALUE": true, "JSON": true}
 
-func emptyArgument(cmd *cobra.Command, args []string) error {
+func emptyArgument(cmd *cobra.Command, args []string) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if slices.Contains([]string{"to", "by", "since", "all-since", "client", "session"}, f.Name) && f.Value.Type() == "string" && f.Value.String() == "" {
+			err = fmt.Errorf("--%s is empty", f.Name)
+		}
+	})
+	if err != nil {
+		return err
+	}
 	words := argumentWords(cmd)
 	for i, arg := range args {
 		if arg != "" || len(words) == 0 {

@@ -309,6 +309,9 @@ the first that is refused ends it.`,
 			if err := c.open(); err != nil {
 				return err
 			}
+			if to == "" && (by != "" || all) {
+				return c.run(render.Undoing, "", errors.New("--by and --all go with --to"))
+			}
 			if to != "" {
 				if len(args) > 0 || *which != (chosen{}) {
 					return c.run(render.Undoing, "", errors.New("--to goes with --by, --all and --dry-run, not with an id or other changes"))
@@ -420,7 +423,8 @@ func (c *changer) undoAll(ctx context.Context, which *chosen) error {
 	}
 	var ids []string
 	for _, ch := range log.Changes {
-		if ch.UndoneBy == "" && ch.Undoes == "" && ch.PartOf == "" && (!ch.Pending || ch.Partly != nil) {
+		undo := ch.Undoes != "" || ch.PartOf != "" || ch.Did.Verb == change.WentBack
+		if ch.UndoneBy == "" && !undo && (!ch.Pending || ch.Partly != nil) {
 			ids = append(ids, ch.ID)
 		}
 	}
@@ -502,13 +506,19 @@ point as one diff.`, `  quarry diff
 			id := strings.Join(args, "")
 			var ch *change.Change
 			var err error
-			if since != "" {
+			if since != "" && id != "" {
+				err = errors.New("give an id or --since, not both")
+			} else if since != "" {
 				if ch, err = c.diffSince(cmd.Context(), since); err == nil && len(ch.Diffs) == 0 && !c.json {
 					fmt.Fprintln(s.Err, "quarry: nothing differs")
 					err = env.ErrNone
 				}
 			} else {
 				ch, err = c.ws.Diff(cmd.Context(), id, &change.Options{AllLines: true})
+				if id == "" && fault.CodeOf(err) == fault.NotFound && !c.json {
+					fmt.Fprintln(s.Err, "quarry: there is no change to show")
+					err = env.ErrNone
+				}
 			}
 			if err == nil {
 				if c.json {

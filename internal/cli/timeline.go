@@ -55,6 +55,9 @@ func (c *changer) undoTo(ctx context.Context, point, by string, all bool) error 
 	if err != nil {
 		return err
 	}
+	if by != "" && len(plan.Authors) == 0 {
+		return fmt.Errorf("%q made no changes after %s; quarry undo --to %s --dry-run lists the authors", by, point, render.ShellQuote(point))
+	}
 	if plan.Unchanged {
 		return c.s.Nothing("there is nothing to undo: " + plan.Summary)
 	}
@@ -144,6 +147,9 @@ NAME shows what happened after it. Without a name, list the points.`,
 				return err
 			}
 			if len(args) == 1 {
+				if _, err := (&chosen{since: args[0]}).from(&change.Log{}); err == nil {
+					return c.run(render.Writing, "", fmt.Errorf("%q can't be the name of a point: it is a time", args[0]))
+				}
 				return c.run(render.Writing, "", c.ws.Point(cmd.Context(), args[0]))
 			}
 			log, err := c.ws.Changes(cmd.Context(), 1)
