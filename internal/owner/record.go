@@ -37,7 +37,8 @@ type recordAsk struct {
 	On     *Record
 	Flush  bool
 	Status bool
-	Purge  *string // a path; "" means everything
+	Purge  bool
+	Path   string // Purge: of these records; "" means everything
 }
 
 const (
@@ -230,8 +231,8 @@ func (o *owned) recorded(ctx context.Context, req *request) (*change.Recording, 
 		switch {
 		case ask.Flush:
 			_, failed = r.Flush(ctx)
-		case ask.Purge != nil:
-			failed = o.purge(ctx, *ask.Purge)
+		case ask.Purge:
+			failed = o.purge(ctx, ask.Path)
 		}
 	})
 	if err = cmp.Or(err, failed); err != nil {
@@ -310,7 +311,7 @@ func (m *Member) Recording(ctx context.Context) (*change.Recording, error) {
 // Purge removes the records of path and everything below it, or all records if path is
 // "". It returns false if no process is recording.
 func (m *Member) Purge(ctx context.Context, path string) (bool, error) {
-	st, err := m.askRecorder(ctx, recordAsk{Purge: &path})
+	st, err := m.askRecorder(ctx, recordAsk{Purge: true, Path: path})
 	return st != nil && st.On, err
 }
 

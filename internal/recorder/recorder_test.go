@@ -267,3 +267,21 @@ func TestPurgeKeepsLabel(t *testing.T) {
 		t.Errorf("the log is\n%swant\n%s", got, want)
 	}
 }
+
+// A process that isn't the recorder can have all records removed.
+func TestPurgeAllFromOutside(t *testing.T) {
+	p := newPlace(t)
+	p.put("a.txt", "one\n")
+	ws := p.open()
+	p.put("a.txt", "two\n")
+	if log := p.log(ws); len(log) != 1 {
+		t.Fatalf("%d changes: %s", len(log), p.summaries(ws))
+	}
+	other, err := quarry.Open(p.dir, p.options())
+	must(t, err)
+	defer other.Close()
+	must(t, other.PurgeRecord(t.Context(), ""))
+	if log := p.log(ws); len(log) != 0 {
+		t.Errorf("after the purge:\n%s", p.summaries(ws))
+	}
+}
