@@ -144,6 +144,15 @@ func TestModeConflicts(t *testing.T) {
 	if c.Summary != "made a executable" {
 		t.Errorf("summary %q", c.Summary)
 	}
+	plan, err = w.Plan(ctx, change.Set{Ops: []change.Op{{Verb: change.EditFile, Path: "a", Executable: new(false)}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cleared, err := w.Apply(ctx, change.Set{Digest: plan.Digest}); err != nil || modeOf(t, w, "a") != 0o600 {
+		t.Errorf("the plan to clear the bits: %v, mode %o", err, modeOf(t, w, "a"))
+	} else if _, err := w.Undo(ctx, cleared.ID, change.Options{}); err != nil {
+		t.Fatal(err)
+	}
 	if again, err := w.Apply(ctx, makeExecutable); err != nil || !again.Unchanged {
 		t.Errorf("once more: %+v, %v", again, err)
 	}

@@ -33,6 +33,13 @@ func textOf(set *change.Set) int {
 	return n
 }
 
+// plan is a stored set. gob omits pointers to false, so Cleared has the operations that
+// clear the executable bits.
+type plan struct {
+	Set     change.Set
+	Cleared []int
+}
+
 // storePlan stores a set under its digest.
 func (w *Changer) storePlan(set *change.Set, versions map[int]string, digest string) error {
 	kept := *set
@@ -41,8 +48,14 @@ func (w *Changer) storePlan(set *change.Set, versions map[int]string, digest str
 	for i, v := range versions {
 		kept.Ops[i].Version = cmp.Or(kept.Ops[i].Version, v)
 	}
+	p := plan{Set: kept}
+	for i, op := range kept.Ops {
+		if op.Executable != nil && !*op.Executable {
+			p.Cleared = append(p.Cleared, i)
+		}
+	}
 	var b bytes.Buffer
-	if err := gob.NewEncoder(&b).Encode(kept); err != nil {
+	if err := gob.NewEncoder(&b).Encode(p); err != nil {
 		return fmt.Errorf("keep plan: %w", err)
 	}
 	return w.state.keepPlan(digest, b.Bytes())
@@ -54,9 +67,13 @@ func (w *Changer) loadPlan(asked change.Set) (change.Set, error) {
 	if err != nil {
 		return asked, &planError{Digest: asked.Digest}
 	}
-	var set change.Set
-	if err := gob.NewDecoder(bytes.NewReader(data)).Decode(&set); err != nil {
+	var p plan
+	if err := gob.NewDecoder(bytes.NewReader(data)).Decode(&p); err != nil {
 		return asked, &planError{Digest: asked.Digest}
+	}
+	set := p.Set
+	for _, i := range p.Cleared {
+		set.Ops[i].Executable = new(false)
 	}
 	if asked.Summary != "" {
 		set.Summary = asked.Summary
