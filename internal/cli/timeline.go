@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -222,8 +223,16 @@ folder, or everything with --all. Quarry's own undo log stays. This can't be und
 			} else {
 				err = c.open()
 			}
+			var log *change.Log
+			if err == nil {
+				log, err = c.ws.Changes(cmd.Context(), 0)
+			}
 			if err == nil {
 				err = c.ws.PurgeRecord(cmd.Context(), path)
+			}
+			if err == nil && !slices.ContainsFunc(log.Changes, func(ch change.Change) bool { return ch.Outside && (all || path == "." || touches(&ch, path)) }) {
+				fmt.Fprintf(s.Err, "quarry: no change of %s was recorded\n", cmp.Or(render.Plain(path), "another program"))
+				err = env.ErrNone
 			}
 			return c.run(render.Deleting, path, err)
 		})

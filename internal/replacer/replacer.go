@@ -235,7 +235,11 @@ type FileCount struct {
 }
 
 func (e *CountError) Error() string {
-	return fmt.Sprintf("there are %s in %s, not the expected %d; nothing was changed", fault.Count(e.Have, "match", "matches"), fault.Count(len(e.Files), "file"), e.Want)
+	be := "are"
+	if e.Have == 1 {
+		be = "is"
+	}
+	return fmt.Sprintf("there %s %s in %s, not the expected %d; nothing was changed", be, fault.Count(e.Have, "match", "matches"), fault.Count(len(e.Files), "file"), e.Want)
 }
 
 // Unwrap returns the error code.
