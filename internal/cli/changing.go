@@ -20,6 +20,7 @@ import (
 	"quarry/internal/cli/printing"
 	"quarry/internal/config"
 	"quarry/internal/render"
+	"quarry/internal/review"
 	"quarry/internal/rootfs/names"
 	"quarry/match"
 )
@@ -258,6 +259,8 @@ func (c *changer) words(action render.Action, path string, err error) (text, hin
 	}
 	if action == render.Undoing {
 		switch {
+		case errors.Is(err, change.ErrBadID) && review.IsID(path):
+			return fmt.Sprintf("%q is not the id of a change", path), "it is one of a proposal: quarry review show " + path
 		case errors.Is(err, change.ErrBadID):
 			return fmt.Sprintf("%q is not the id of a change", path), "quarry log lists them"
 		case fault.CodeOf(err) == fault.NotFound && hint == "":

@@ -339,7 +339,11 @@ the first that is refused ends it.`,
 			ch, err := c.ws.Undo(p.Watch(cmd.Context()), id, &o)
 			p.End()
 			if fault.CodeOf(err) == fault.NotFound && len(args) > 1 {
-				err = withoutLine(err, args[1:])
+				if _, found := c.ws.Diff(cmd.Context(), args[1], nil); found == nil {
+					err = fault.New(fault.NotFound, err.Error(), "changes are undone one at a time: quarry undo "+args[1])
+				} else {
+					err = withoutLine(err, args[1:])
+				}
 			} else if id == "" && fault.CodeOf(err) == fault.NotFound && !c.json {
 				fmt.Fprintln(s.Err, "quarry: there is nothing to undo")
 				err = env.ErrNone
