@@ -76,7 +76,7 @@ func (p *chosen) from(log *change.Log) (time.Time, error) {
 		return time.Time{}, nil
 	}
 	for _, ch := range log.Changes {
-		if ch.ID == p.since {
+		if strings.EqualFold(ch.ID, p.since) {
 			return ch.Time, nil
 		}
 	}
@@ -93,12 +93,12 @@ func (p *chosen) from(log *change.Log) (time.Time, error) {
 	if d, err := time.ParseDuration(p.since); err == nil && d >= 0 {
 		return time.Now().Add(-d), nil
 	}
-	for _, form := range []string{time.DateTime, "2006-01-02 15:04", time.DateOnly, time.RFC3339} {
+	for _, form := range []string{time.DateTime, "2006-01-02 15:04", time.DateOnly, time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04"} {
 		if t, err := time.ParseInLocation(form, p.since, time.Local); err == nil {
 			return t, nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("invalid time %q: give the id of a change, a point, how long ago (90m, 2h, 3d) or a date (2026-01-31, 2026-01-31 15:04)", p.since)
+	return time.Time{}, fault.New(fault.InvalidArgument, fmt.Sprintf("invalid time %q: give the id of a change, a point, how long ago (90m, 2h, 3d) or a date (2026-01-31, 2026-01-31 15:04)", p.since), "")
 }
 
 func newLog(s env.Streams) *cobra.Command {
@@ -291,9 +291,9 @@ undone as one change, also those of other programs that were recorded. It lists
 them by author first. At a terminal it asks; elsewhere it needs --all, or --by
 with the name of one author: a client, "another program" or you.
 
-With --all-since all changes since then are undone, the newest first, and
-with --client those of one program, with --session those of one session of it;
-the first that is refused ends it.`,
+With --all-since all changes since then are undone, the newest first, with an id
+that change too; with --client those of one program, with --session those of one
+session of it. The first that is refused ends it.`,
 		`  # a script has just damaged many files: find its change, look, undo it
   quarry log
   quarry undo 2pm9tp00 --dry-run
@@ -310,7 +310,7 @@ the first that is refused ends it.`,
 				return err
 			}
 			if to == "" && (by != "" || all) {
-				return c.run(render.Undoing, "", errors.New("--by and --all go with --to"))
+				return c.run(render.Undoing, "", fault.New(fault.InvalidArgument, "--by and --all go with --to", ""))
 			}
 			if to != "" {
 				if len(args) > 0 || *which != (chosen{}) {
@@ -511,7 +511,7 @@ point as one diff.`, `  quarry diff
 			var ch *change.Change
 			var err error
 			if since != "" && id != "" {
-				err = errors.New("give an id or --since, not both")
+				err = fault.New(fault.InvalidArgument, "give an id or --since, not both", "")
 			} else if since != "" {
 				if ch, err = c.diffSince(cmd.Context(), since); err == nil && len(ch.Diffs) == 0 && !c.json {
 					fmt.Fprintln(s.Err, "quarry: nothing differs")
@@ -565,7 +565,7 @@ func newTrashList(s env.Streams) *cobra.Command {
 
 func (c *changer) showTrash(items []change.Trashed, problems []string) error {
 	if c.json {
-		return c.s.Encode(map[string]any{"items": items, "problems": problems})
+		return c.s.Encode(map[string]any{"items": append([]change.Trashed{}, items...), "problems": append([]string{}, problems...)})
 	}
 	var b strings.Builder
 	for _, it := range items {

@@ -109,7 +109,7 @@ func (r *reviewing) list(ctx context.Context) error {
 	if err != nil && list == nil {
 		return err
 	}
-	var shown []*review.Proposal
+	shown := []*review.Proposal{}
 	stale := map[string]bool{}
 	for _, p := range list {
 		if p.State.Open() || r.all {

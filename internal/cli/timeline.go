@@ -165,7 +165,7 @@ NAME shows what happened after it. Without a name, list the points.`,
 
 func (c *changer) showPoints(list []change.Point) error {
 	if c.json {
-		return c.s.Encode(map[string]any{"points": list})
+		return c.s.Encode(map[string]any{"points": append([]change.Point{}, list...)})
 	}
 	var b strings.Builder
 	for _, p := range list {
