@@ -117,7 +117,9 @@ type Broken struct {
 func (b Broken) String() string { return fault.Printable(b.Path) + " " + b.Words() }
 
 // Words is String without the path.
-func (b Broken) Words() string { return fmt.Sprintf("no longer parses: line %d: %s", b.Line, b.Problem) }
+func (b Broken) Words() string {
+	return fmt.Sprintf("no longer parses: line %d: %s", b.Line, b.Problem)
+}
 
 // LinkReport describes how a move changed links.
 type LinkReport struct {
