@@ -25,7 +25,8 @@ used: Open, Store.Open, or store.go#Store.Open where several have the name.
 Names are compared as tokens, by the table of definitions; in Go by the types of
 the module too. Places where these don't tell whether it is this definition are
 doubtful: they are listed and nothing is changed, until --doubtful renames them
-too or --doubtful=false leaves them. Strings are never changed.`,
+too or --doubtful=false leaves them. A Go doc comment that begins with the name
+changes with it; strings never change.`,
 		`  quarry rename Store.Open Begin --dry-run
   quarry rename store.go#Open Begin --comments`,
 		command.Args(2, 2), func(cmd *cobra.Command, args []string) error {
@@ -34,7 +35,7 @@ too or --doubtful=false leaves them. Strings are never changed.`,
 		})
 	fl := cmd.Flags()
 	fl.BoolVar(&f.doubtful, "doubtful", false, "doubtful places too; =false leaves them")
-	fl.BoolVar(&f.comments, "comments", false, "the name in comments too")
+	fl.BoolVar(&f.comments, "comments", false, "the name in all comments")
 	f.setFlags(fl)
 	return cmd
 }

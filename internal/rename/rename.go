@@ -53,7 +53,8 @@ type Plan struct {
 	Sure       []Place
 	Doubtful   []Place
 	Left       []Place
-	Comments   int // number of places in comments
+	Docs       int // number of places at the start of doc comments, renamed with the definition
+	Comments   int // number of other places in comments
 	Strings    int // number of places in strings
 	Texts      int // number of places in files that are not code
 	Ops        []change.Op
@@ -212,14 +213,24 @@ func (f *finder) file(ctx context.Context, from Source, p string) error {
 	}
 	text, lang := c.text, c.Language
 	var edits []change.Edit
+	docs := map[int]bool{} // places in doc comments, renamed with their definition
+	put := func(at int) {
+		edits = append(edits, change.Edit{Verb: change.ReplaceSpan, Start: at, End: at + len(f.name), New: f.q.New, Verbatim: true})
+	}
 	add := func(list *[]Place, at int, why string, rename bool) {
 		pl := c.place(at, why)
 		*list = append(*list, pl)
 		if rename && lang == "Go" && f.crossing == nil && (c.dir != c.at || c.inExternalTest()) {
 			f.crossing = &pl
 		}
-		if rename {
-			edits = append(edits, change.Edit{Verb: change.ReplaceSpan, Start: pl.Start, End: pl.End, New: f.q.New, Verbatim: true})
+		if !rename {
+			return
+		}
+		put(at)
+		if doc := c.documented(at); doc >= 0 && lang == "Go" && c.byName[at] != nil {
+			docs[doc] = true
+			f.out.Docs++
+			put(doc)
 		}
 	}
 	for i := range c.Tokens {
@@ -244,9 +255,12 @@ func (f *finder) file(ctx context.Context, from Source, p string) error {
 	for _, at := range c.Comments {
 		comment := string(text[at[0]:at[1]])
 		for _, m := range wordAt(comment, f.name) {
+			if docs[at[0]+m] {
+				continue
+			}
 			f.out.Comments++
 			if f.q.Comments {
-				edits = append(edits, change.Edit{Verb: change.ReplaceSpan, Start: at[0] + m, End: at[0] + m + len(f.name), New: f.q.New, Verbatim: true})
+				put(at[0] + m)
 			}
 		}
 	}
@@ -259,6 +273,25 @@ func (f *finder) file(ctx context.Context, from Source, p string) error {
 		f.out.Ops = append(f.out.Ops, op)
 	}
 	return nil
+}
+
+// documented returns the offset of the name at the start of the comment above a definition, or
+// -1.
+func (c *code) documented(at int) int {
+	doc := -1
+	for line := bytes.LastIndexByte(c.text[:at], '\n'); line > 0; {
+		start := bytes.LastIndexByte(c.text[:line], '\n') + 1
+		text := bytes.TrimLeft(c.text[start:line], " \t")
+		name := bytes.TrimLeft(bytes.TrimPrefix(text, []byte("//")), " \t")
+		if len(name) == len(text) {
+			break
+		}
+		if doc = -1; slices.Index(wordAt(string(name), c.name), 0) == 0 {
+			doc = line - len(name)
+		}
+		line = start - 1
+	}
+	return doc
 }
 
 // place describes the place at an offset. Offsets must be passed in ascending order.
@@ -530,7 +563,7 @@ func (p *Plan) Text(q *Query, places int) string {
 	for _, c := range []struct {
 		n     int
 		where string
-	}{{p.Comments, "in comments"}, {p.Strings, "in strings"}, {p.Texts, "in other texts"}} {
+	}{{p.Docs, "in doc comments (renamed)"}, {p.Comments, "in comments"}, {p.Strings, "in strings"}, {p.Texts, "in other texts"}} {
 		if c.n > 0 {
 			text += fmt.Sprintf(", %d %s", c.n, c.where)
 			if c.where == "in comments" && q.Comments {

@@ -49,7 +49,7 @@ func lines(list []rename.Place) string {
 func TestFind(t *testing.T) {
 	files := map[string]string{
 		"go.mod":     "module example.com/m\n",
-		"a/a.go":     "package a\n\n// Open opens.\nfunc Open() {}\n\ntype Store struct{ name string }\n\nfunc (s *Store) Close() { s.name = \"Open\"; Open() }\n\nfunc f(Open int) int { return Open }\n\nvar s = Store{name: \"x\"}\n",
+		"a/a.go":     "package a\n\n// Open opens. // Open of os is another.\nfunc Open() {}\n\ntype Store struct{ name string }\n\nfunc (s *Store) Close() { s.name = \"Open\"; Open() }\n\nfunc f(Open int) int { return Open }\n\nvar s = Store{name: \"x\"}\n",
 		"b/b.go":     "package b\n\nimport \"example.com/m/a\"\n\nfunc g(s *a.Store, c closer) {\n\ta.Open()\n\ts.Close()\n\tc.Close()\n\tos.Open()\n}\n",
 		"c/c.go":     "package c\n\nimport \"os\"\n\nfunc Open() { os.Open() }\n",
 		"d/d.py":     "class Store:\n    def close(self):\n        self.close()\n\ndef use(s):\n    s.close()\n",
@@ -74,12 +74,12 @@ func TestFind(t *testing.T) {
 		for _, op := range plan.Ops {
 			edits += len(op.Edits)
 		}
-		if edits != len(plan.Sure) {
-			t.Errorf("%s: %d edits for %d sure places", c.old, edits, len(plan.Sure))
+		if edits != len(plan.Sure)+plan.Docs {
+			t.Errorf("%s: %d edits for %d sure places and %d doc comments", c.old, edits, len(plan.Sure), plan.Docs)
 		}
 	}
 	plan, err := rename.Find(context.Background(), ws, rename.Query{Old: "a/a.go#Open", New: "Begin", Comments: true, Doubtful: true})
-	if err != nil || plan.Comments != 1 || plan.Strings != 1 || plan.Texts != 1 {
+	if err != nil || plan.Docs != 1 || plan.Comments != 1 || plan.Strings != 1 || plan.Texts != 1 {
 		t.Errorf("%v, %+v", err, plan)
 	}
 	for _, c := range []struct{ old, new, want string }{
