@@ -314,7 +314,17 @@ func TestBrowserFromHunk(t *testing.T) {
 	tab.until(`location.pathname.startsWith("/changes/")`)
 	tab.do(chromedp.Navigate(s.base + "/search?q=f2"))
 	tab.until(`document.querySelectorAll("a.hit").length > 1`)
-	eval[chromedp.Void](tab, `(() => { const el = [...document.querySelectorAll("a.hit")].find((a) => a.textContent.includes("var u")).querySelector(".src"); const r = document.createRange(); let node = [...(function* walk(n) { if (n.nodeType === 3) yield n; for (const c of n.childNodes) yield* walk(c); })(el)].find((n) => n.data.includes("f2")); r.setStart(node, node.data.indexOf("f2")); r.setEnd(node, node.data.indexOf("f2") + 2); const box = r.getBoundingClientRect(); el.dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true, altKey: true, clientX: box.left + 5, clientY: box.top + 8 })); })()`)
+	tab.until(`(() => { // once the line is drawn, a point leads to its text
+		const el = [...document.querySelectorAll("a.hit")].find((a) => a.textContent.includes("var u"))?.querySelector(".src"), r = document.createRange();
+		const texts = function* (n) { if (n.nodeType === 3) yield n; for (const c of n.childNodes) yield* texts(c); };
+		const node = el && [...texts(el)].find((n) => n.data.includes("f2"));
+		if (!node) return false;
+		r.setStart(node, node.data.indexOf("f2")); r.setEnd(node, node.data.indexOf("f2") + 2);
+		const box = r.getBoundingClientRect(), x = box.left + 5, y = box.top + 8;
+		if (document.caretRangeFromPoint(x, y)?.startContainer !== node) return false;
+		el.dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true, altKey: true, clientX: x, clientY: y }));
+		return true;
+	})()`)
 	tab.has(".peek .hit.on", "func f2() int")
 	eval[chromedp.Void](tab, `document.activeElement.blur()`)
 	tab.keys("d")
