@@ -111,7 +111,7 @@ func (f *Follower) forget(p rootfs.Path) {
 	f.calls = slices.DeleteFunc(f.calls, func(c Numbered) bool { return c.file == p })
 }
 
-// Since returns the calls after number n, oldest first: at most the last most of them.
+// Since returns the calls after number n, oldest first. If there are more than most, it returns the newest ones.
 func (f *Follower) Since(n, most int) []Numbered {
 	f.mu.Lock()
 	defer f.mu.Unlock()

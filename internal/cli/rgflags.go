@@ -206,7 +206,7 @@ func (f *rgFlags) addScope(fl *pflag.FlagSet) {
 	fl.BoolVar(&f.without.Parent, "no-ignore-parent", false, "leave ignore files of folders above unread")
 	fl.Var(&f.maxFileSize, "max-filesize", "no files over this `size`, as 80K, 10M or 1G")
 	fl.BoolVar(&f.binary, "binary", false, "search binary files, and mention those that match")
-	fl.BoolVarP(&f.zip, "search-zip", "z", false, "search in compressed files: gz, bz2; with a program\nof that name xz, zst, lz4, br and Z")
+	fl.BoolVarP(&f.zip, "search-zip", "z", false, "search in compressed files: gz, bz2; with the program\ninstalled also xz, lzma, lz4, zst (zstd), br (brotli)\nand Z (uncompress)")
 	fl.StringVarP(&f.encoding, "encoding", "E", "", "`encoding` of all files, as latin1 or sjis; none is\nbytes as they are")
 	fl.StringVar(&f.pre, "pre", "", "search what this `program` prints, given the path\nas argument and the file on its standard input")
 	command.AddTexts(fl, &f.preGlobs, "pre-glob", "", "--pre only for files this `glob` matches")

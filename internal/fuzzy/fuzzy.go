@@ -404,7 +404,8 @@ func (p *path) split() {
 	}
 }
 
-// enter splits the folders for this and the next paths.
+// enter prepares the folders of a path. fill uses them for the following paths in the same
+// folder too.
 func (p *path) enter(dir string, q *Query) {
 	p.dir = dir
 	ascii := byte(0)

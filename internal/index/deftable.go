@@ -27,9 +27,9 @@ type definition struct {
 	container uint32 // number of the container plus 1; 0 if there is none
 }
 
-// Bits of the first byte of a definition. Unless the document was predicted, the document
-// follows. If there is a container, its number follows. The document is a varint: the
-// distance from the previous definition's document or, for the first definition of a name,
+// Bits of the first byte of a definition. After it come, as varints, the document unless
+// defExpected is set, and the number of the container if defContained is set. The document
+// is stored as the distance from the previous definition's document or, for the first definition of a name,
 // the signed distance from the first document of the previous name.
 const (
 	defKind      = 0x1F

@@ -411,8 +411,8 @@ func (r *reader) plain(src *source, buf []byte) (total int64, err error) {
 	}
 }
 
-// lines adds the whole lines of buf. It returns the rest, at the start of a buffer that has
-// room for more.
+// lines passes the complete lines of buf to add, or all of buf if last is set. It returns
+// the rest, at the start of a buffer that has room for more.
 func (r *reader) lines(buf []byte, last bool) ([]byte, error) {
 	end := len(buf)
 	if !last {

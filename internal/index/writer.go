@@ -69,7 +69,7 @@ func (p *part) add(g trigram.Gram, ids []uint32, blocks int) {
 	p.entries = append(p.entries, partEntry{g, len(ids), uint64(len(p.data) - at)})
 }
 
-// lists writes the lists of a part and adds their entries to the table.
+// lists writes the posting lists of a part and adds their entries to the table of grams.
 func (s *segmentWriter) lists(p *part) error {
 	for _, e := range p.entries {
 		s.grams.add(e.gram, e.n, e.value)

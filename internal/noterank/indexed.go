@@ -28,7 +28,8 @@ type Words struct {
 	Lengths [fields]int // number of words in each field
 }
 
-// Index counts the words of a note, like Count, and calls count once for each key.
+// Index counts all words of a note, and calls count once for each key with its number of
+// occurrences.
 func Index(ctx context.Context, path string, text []byte, scan *vault.Note, head *vault.Head, count func(k terms.Key, n int)) *Words {
 	n := takeApart(path, text, scan, head)
 	w := &Words{Names: append(n.titles, n.aliases...)}

@@ -18,7 +18,7 @@ type window struct {
 // the start of the line.
 const lead = 2
 
-// cut returns the part of a line to show, at most most characters; see bounds.
+// cut returns the part of a line to show, chosen by bounds. It has no more than most characters.
 func cut(l *search.Line, text []byte, most int) window {
 	a, b := bounds(l, text, most)
 	return window{text: text[a:b], before: l.CutBefore > 0 || a > 0, after: l.CutAfter > 0 || b < len(text)}

@@ -168,7 +168,7 @@ func (t *tallyRun) name(v *index.CountedView, best *bestDocs, unread, binary []i
 		f := &found{res: scan.Result{Matched: top[i].n, Bytes: stamp.Size}}
 		f.info.ModTime = stamp.Modified()
 		t.out = append(t.out, outcomeOf{p, f})
-		t.files-- // the collector counts them
+		t.files-- // the collector counts this file and its lines again
 		t.lines -= top[i].n
 	}
 	if paths, err = v.Paths(unread); err != nil {

@@ -39,7 +39,7 @@ func (n *Near) explain() {
 func (n *Near) describe(f fold, file string) string {
 	switch f {
 	case foldIndent, foldTrailing:
-		// Fold all other differences in characters first, so that the lines can be paired.
+		// First fold all other differences (quotes, dashes, blank lines), so that the lines can be paired.
 		rest := n.folds & (foldRunes | foldBlank)
 		return n.describeEdge(f, rest.apply(file), rest.apply(n.given))
 	case foldBlank:

@@ -35,7 +35,8 @@ const (
 	// up to 256 more for its name.
 	eventBuf = 64 << 10
 
-	// maxRenames limits the number of renames in renames.
+	// maxRenames limits how many renames may wait for their second event. Beyond it, all of
+	// them are given up.
 	maxRenames = 1024
 )
 

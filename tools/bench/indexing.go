@@ -82,8 +82,8 @@ func indexesBelow(cache string) ([]string, error) {
 	return filepath.Glob(filepath.Join(cache, "quarry", "index", "*"))
 }
 
-// opening measures a search while a stored index is being opened. It searches in the process that
-// opens the index, and with a command that finds no owner, and compares both with ripgrep.
+// opening measures the first search with a stored index, in the process that is opening it, and by
+// a command when no other process has it open. Both are compared with ripgrep.
 func (b *bench) opening(exe, cache string) error {
 	best := time.Duration(1 << 62)
 	for range b.rounds {

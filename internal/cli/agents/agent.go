@@ -256,7 +256,7 @@ func (a *agent) openOne(root string, keep bool, log *slog.Logger) (*quarry.Works
 	return quarry.Open(root, opts)
 }
 
-// NewTools makes quarry tools.
+// NewTools returns the command "quarry tools".
 func NewTools(s env.Streams) *cobra.Command {
 	a := &agent{s: s}
 	tokens := false
@@ -327,7 +327,7 @@ func toolList(r *tool.Registry) string {
 	return b.String()
 }
 
-// NewCall makes quarry call.
+// NewCall returns the command "quarry call".
 func NewCall(s env.Streams) *cobra.Command {
 	a := &agent{s: s}
 	cmd := command.New("call TOOL [JSON]", "Call a tool as an agent would",

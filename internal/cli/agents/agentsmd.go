@@ -32,7 +32,7 @@ func guide(name string) string {
 	return string(text)
 }
 
-// NewAgentsMD makes quarry agents-md.
+// NewAgentsMD returns the command "quarry agents-md".
 func NewAgentsMD(s env.Streams) *cobra.Command {
 	a := &agent{s: s}
 	cmd := command.New("agents-md", "Print lines for AGENTS.md or CLAUDE.md",
@@ -89,7 +89,7 @@ func (a *agent) agentsText(cmd *cobra.Command) (string, error) {
 // project, or with --scope user to the user's home.
 var skillFiles = map[string]string{"claude-code": ".claude/skills/quarry/SKILL.md", "codex": ".codex/skills/quarry/SKILL.md", "gemini": ".gemini/skills/quarry/SKILL.md"}
 
-// NewSkill makes quarry skill.
+// NewSkill returns the command "quarry skill".
 func NewSkill(s env.Streams) *cobra.Command {
 	var client, scope string
 	write := false
@@ -154,7 +154,7 @@ func installSkill(s env.Streams, file, text string, write bool) error {
 	return writeClient(s, file, old, []byte(text), "Wrote "+file+".", "")
 }
 
-// NewRank makes quarry rank.
+// NewRank returns the command "quarry rank".
 func NewRank(s env.Streams) *cobra.Command {
 	return asking(s, "rank WORDS...", "Rank code by relevance to words", `Rank definitions and passages by relevance to words or identifiers, best first, as the tool
 search_code of the profile code does: for questions such as where something is done. Paths begin at the top of the workspace.`,
@@ -162,7 +162,7 @@ search_code of the profile code does: for questions such as where something is d
 		"search_code", func(words []string) map[string]any { return map[string]any{"query": strings.Join(words, " ")} })
 }
 
-// NewRefs makes quarry refs.
+// NewRefs returns the command "quarry refs".
 func NewRefs(s env.Streams) *cobra.Command {
 	return asking(s, "refs NAME...", "Show a definition and every use of its name", `Show where a name is defined and every use of it in code, by the function it is in; comments
 and strings are only counted. It is the tool find_symbol of the profile code. Paths begin at the top of the workspace.`,

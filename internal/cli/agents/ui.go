@@ -40,7 +40,7 @@ type uiFlags struct {
 	editor string
 }
 
-// NewUI makes quarry ui. checks returns the options of quarry doctor for a root.
+// NewUI returns the command "quarry ui". checks returns the options of quarry doctor for a root.
 func NewUI(s env.Streams, checks func(root string) *doctor.Options) *cobra.Command {
 	f := &uiFlags{agent: agent{s: s, noGate: true}, checks: checks}
 	cmd := command.New("ui [FOLDER...]", "Open a page to search, see changes and review them",

@@ -158,7 +158,7 @@ func completeTools(cmd *cobra.Command, _ []string, toComplete string) ([]string,
 	return list, cobra.ShellCompDirectiveNoFileComp
 }
 
-// NewCompletion makes quarry completion.
+// NewCompletion returns the command "quarry completion".
 func NewCompletion(s env.Streams) *cobra.Command {
 	cmd := command.New("completion SHELL", "Write completions for bash, zsh, fish or PowerShell",
 		`Write a script that lets the shell complete commands, flags and many of their

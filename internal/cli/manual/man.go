@@ -172,7 +172,7 @@ func roffText(s string) string {
 	return s
 }
 
-// NewMan makes quarry man.
+// NewMan returns the command "quarry man".
 func NewMan(s env.Streams) *cobra.Command {
 	return command.New("man DIR", "Write the manual pages into a folder",
 		`Write a manual page for every command, quarry.toml(5), and a page for each topic

@@ -205,7 +205,7 @@ func toolNames(of string) []string {
 	return list
 }
 
-// NewHelp makes quarry help.
+// NewHelp returns the command "quarry help".
 func NewHelp(s env.Streams) *cobra.Command {
 	cmd := command.New("help [COMMAND or TOPIC]", "Show help for a command or a topic",
 		"Show help for a command, as --help does, or for a topic.", "", nil,

@@ -40,11 +40,11 @@ func WriteStats(w io.Writer, s *search.Summary, p *match.Pattern, printed int64)
 func planText(p *search.Plan) string {
 	switch p.Kind {
 	case search.PlanWords:
-		return fmt.Sprintf("index: words of %d files, %d read", p.Documents, p.Changed)
+		return fmt.Sprintf("index: words of %d files, %d of them read again", p.Documents, p.Changed)
 	case search.PlanSymbols:
-		return fmt.Sprintf("index: definitions, %d files read", p.Changed)
+		return fmt.Sprintf("index: definitions, %d files read again", p.Changed)
 	case search.PlanFields:
-		return fmt.Sprintf("index: fields of %d files, %d read", p.Documents, p.Changed)
+		return fmt.Sprintf("index: metadata of %d files, %d of them read again", p.Documents, p.Changed)
 	case search.PlanScan, "":
 		return string(p.Kind)
 	}

@@ -166,7 +166,7 @@ var staleKinds = []struct {
 	do   func(rng *rand.Rand, e *textEdit) bool
 }{
 	{"made already", func(_ *rand.Rand, e *textEdit) bool { e.file = e.later; return true }},
-	{"a word of the place changed", func(rng *rand.Rand, e *textEdit) bool {
+	{"a word changed in the text to be replaced", func(rng *rand.Rand, e *textEdit) bool {
 		old := strings.Join(e.old, "")
 		var words []int
 		for i, l := range e.old {
