@@ -118,7 +118,7 @@ func (a *asked) through(v *owner.View) (*viewed, error) {
 	return seen, nil
 }
 
-// drop closes unused views until at most most views are left. a.mu must be held, unless
+// drop closes unused views until no more than most views are left. a.mu must be held, unless
 // nothing else uses a.
 func (a *asked) drop(most int) {
 	for key, seen := range a.kept {

@@ -56,7 +56,7 @@ func (p *passage) place() string {
 	return at + " " + p.kind + " " + render.Name(p.name)
 }
 
-// text returns the passage in at most most lines, or slightly more if that shows all of
+// text returns the passage in no more than most lines, or slightly more if that shows all of
 // it, because reading the rest costs another call. Long lines are cut around one of the
 // words.
 func (p *passage) text(most int, words ...string) string {
@@ -101,7 +101,7 @@ func (p *passage) text(most int, words ...string) string {
 	return b.String()
 }
 
-// pick selects at most most lines of a long passage: its first lines, and the lines with
+// pick selects no more than most lines of a long passage: its first lines, and the lines with
 // the most words of the query, each with one line before and two after.
 func (p *passage) pick(most int, words []string) {
 	const head, before, after = 3, 1, 2

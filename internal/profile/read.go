@@ -190,7 +190,7 @@ func (c *call) partsOf(ctx context.Context, given string) []part {
 	return parts
 }
 
-// readOne reads a part of a file. The text has at most most bytes.
+// readOne reads a part of a file. The text has no more than most bytes.
 func (c *call) readOne(ctx context.Context, p part, most int) (*answer, error) {
 	path, start, end := p.path, p.start, p.end
 	if end > 0 && start > end {

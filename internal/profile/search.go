@@ -186,7 +186,7 @@ func (c *call) countTo(limit int) int {
 	return limit * countFactor
 }
 
-// either returns the named argument, or otherwise if it isn't given, but at most most.
+// either returns the named argument, or otherwise if it isn't given, but no more than most.
 func (c *call) either(name string, otherwise, most int) int {
 	if !c.Given(name) {
 		return otherwise

@@ -11,7 +11,7 @@ import (
 
 // Excerpts appends matches in the vault's form: files as "## path", and excerpts of
 // numbered lines with ">" at matching ones. Consecutive lines form one excerpt. Each file
-// has at most most excerpts.
+// has no more than most excerpts.
 func Excerpts(dst []byte, files []search.FileMatch, most int, lim Limits) ([]byte, Shown) {
 	var shown Shown
 	lim.Line = cmp.Or(lim.Line, BlockLine)

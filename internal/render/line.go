@@ -48,7 +48,7 @@ func bounds(l *search.Line, text []byte, most int) (from, to int) {
 	return a, a + skip(text[a:], most)
 }
 
-// Window returns the part of a matching line that an answer shows, at most most characters,
+// Window returns the part of a matching line that an answer shows, no more than most characters,
 // and the number of bytes omitted before and after it.
 func Window(l *search.Line, most int) (text []byte, before, after int) {
 	at, end := bounds(l, l.Text, most)

@@ -24,7 +24,7 @@ var ErrCount = errors.New("wrong number of arguments")
 // Any, as the maximum in Args, allows any number of arguments.
 const Any = math.MaxInt
 
-// Args returns a check that there are at least least and at most most arguments.
+// Args returns a check that there are from least to most arguments.
 func Args(least, most int) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) < least || len(args) > most {
