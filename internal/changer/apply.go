@@ -82,8 +82,8 @@ func (w *Changer) cancelled(ctx context.Context, tx *journal.Tx, done int) error
 	return fmt.Errorf("%w (%w)", change.ErrRolledBack, cause)
 }
 
-// unbegun makes the error of a change that was cancelled before its first operation that of
-// a change that was rolled back: the caller learns that nothing was changed.
+// unbegun wraps the error of a change that was cancelled before its first operation in
+// ErrRolledBack, which tells the caller that nothing was changed.
 func unbegun(ctx context.Context, err error) error {
 	if ctx.Err() == nil || !errors.Is(err, ctx.Err()) && !errors.Is(err, context.Cause(ctx)) || partial(err) || errors.Is(err, change.ErrRolledBack) {
 		return err

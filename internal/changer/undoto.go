@@ -146,6 +146,9 @@ func (w *Changer) fitBack(ctx context.Context, plan *journal.Plan) (kept []strin
 			left = append(left, *conflict)
 		}
 	}
+	if cause == nil && len(kept)+len(left) == 0 {
+		return nil, nil // the usual case: nothing was adapted, so the first check holds
+	}
 	plan.Drop(nothing)
 	if cause = w.fitPlan(plan); cause != nil && !errors.As(cause, &refused) {
 		return nil, cause

@@ -107,7 +107,7 @@ func (m *midway) log() (ids []string) {
 	return ids
 }
 
-// A way ends a call that changes files. It returns what the user is told; "" means nothing.
+// A way ends a call that changes files. It returns the message to the user, or "".
 type way func(m *midway, undo bool, reached func(over func() bool)) (told string)
 
 // throughClient lets a client call the tool, and end as a user would when enough files are changed.

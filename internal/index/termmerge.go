@@ -6,7 +6,7 @@ import (
 	"quarry/internal/terms"
 )
 
-// writeTerms merges the tables that of returns for the segments.
+// writeTerms merges one table of each segment; of selects it.
 func (j *joining) writeTerms(ctx context.Context, w *segmentWriter, to *termWriter, of func(*segment) *termTable, workers int) error {
 	errs := make([]error, parts)
 	err := inParts(workers, func(i int, out *termPart) {

@@ -227,7 +227,10 @@ func (f *finder) file(ctx context.Context, from Source, p string) error {
 			return
 		}
 		put(at)
-		if doc := c.documented(at); doc >= 0 && lang == "Go" && c.byName[at] != nil {
+		if lang != "Go" || c.byName[at] == nil {
+			return
+		}
+		if doc := c.documented(at); doc >= 0 {
 			docs[doc] = true
 			f.out.Docs++
 			put(doc)

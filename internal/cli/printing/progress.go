@@ -94,7 +94,7 @@ func (p *Progress) draw(now time.Time) {
 	}
 	if w := p.watched; w != nil {
 		if w.Back.Load() && p.doing != rollingBack {
-			p.doing, p.started = rollingBack, now.Add(-patience) // the remaining time is that of the rollback
+			p.doing, p.started = rollingBack, now.Add(-patience) // estimate the remaining time of the rollback alone
 		}
 		total := int(w.Total.Load())
 		p.current = amount{min(int(w.Steps.Load()), total), total, "steps", 0}
